@@ -1,0 +1,1 @@
+"""orca's memory core."""

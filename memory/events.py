@@ -1,0 +1,86 @@
+"""What a turn yields: frozen events that the screen and the command line map to what they show.
+
+Order in a turn: `MessageStored` (user) → `ContextBuilt` → `MessageStored` (reply, streaming) → deltas and
+`Waiting` → `TurnFinished` or `TurnFailed`. Background work after it speaks in `MemoryChanged`.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from memory.errors import OrcaError
+from memory.types import ContextReport, ItemKind, Message, Usage
+
+
+@dataclass(frozen=True, slots=True)
+class MessageStored:
+    """A message is on disk."""
+
+    turn_id: str
+    message: Message
+
+
+@dataclass(frozen=True, slots=True)
+class ContextBuilt:
+    """The prompt is ready; this is where its tokens go."""
+
+    turn_id: str
+    report: ContextReport
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningDelta:
+    """More of the model's reasoning."""
+
+    turn_id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    """More of the reply."""
+
+    turn_id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """The request is being tried again after `seconds`; only ever before the first byte."""
+
+    turn_id: str
+    seconds: float
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class TurnFinished:
+    """The reply is stored, whole (`complete`) or as far as it came (`stopped` by the user)."""
+
+    turn_id: str
+    message: Message
+    usage: Usage
+    finish_reason: str
+    """`stop`, `length`, `content_filter`, `tool_calls` as the server said, or `stopped` by the user."""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnFailed:
+    """The turn ended in an error. `message` is the stored reply with what had arrived (it may be empty)."""
+
+    turn_id: str
+    error: OrcaError
+    message: Message
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryChanged:
+    """Memory was written in the background: an item was summarised, extracted, updated or pruned."""
+
+    session_id: str | None
+    kind: ItemKind
+    action: Literal["add", "update", "remove"]
+    ids: tuple[int, ...]
+
+
+TurnEvent = MessageStored | ContextBuilt | ReasoningDelta | TextDelta | Waiting | TurnFinished | TurnFailed
+Event = TurnEvent | MemoryChanged

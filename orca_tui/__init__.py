@@ -1,0 +1,1 @@
+"""orca-tui: the Textual app and the command line."""

@@ -1,0 +1,1 @@
+"""Turns messages into styled lines; knows no widget."""
