@@ -125,9 +125,7 @@ def default_branches() -> dict[str, BranchSettings]:
     """The five branches that every store starts with."""
     return {
         "user_preference": BranchSettings(True, 365, ("preference", "constraint")),
-        "long_term_knowledge": BranchSettings(
-            True, 365, ("fact", "decision", "project", "skill"), fact_longer_than=50
-        ),
+        "long_term_knowledge": BranchSettings(True, 365, ("fact", "decision", "project", "skill"), fact_longer_than=50),
         "short_term_fact": BranchSettings(True, 30, ("fact",)),
         "task_event": BranchSettings(True, 30, ("event",)),
         "general_memory": BranchSettings(False, 30),

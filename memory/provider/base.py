@@ -95,9 +95,7 @@ class ChatModel(Protocol):
         """How many tokens it takes. Never raises: falls back to the configured or an estimated size."""
         ...
 
-    def stream(
-        self, messages: Sequence[ChatMessage], options: ChatOptions | None = None
-    ) -> AsyncIterator[ChatPart]:
+    def stream(self, messages: Sequence[ChatMessage], options: ChatOptions | None = None) -> AsyncIterator[ChatPart]:
         """Answer, part by part.
 
         Closing the iterator (or cancelling its task) ends the request at once. Retries happen only before the

@@ -50,9 +50,7 @@ class Store(Protocol):
         """One session."""
         ...
 
-    def sessions(
-        self, *, state: SessionState | None = "open", limit: int = 100, offset: int = 0
-    ) -> list[Session]:
+    def sessions(self, *, state: SessionState | None = "open", limit: int = 100, offset: int = 0) -> list[Session]:
         """Sessions that hold at least one message, the last changed first."""
         ...
 
