@@ -106,6 +106,11 @@ class EmbeddingFailed(OrcaError):
 
     title = "Embedding"
 
+    def __init__(self, message: str, *, hint: str = "", retry_after: float | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.retry_after = retry_after
+        """Seconds that the server asked to wait; `None` when it did not say."""
+
 
 class ModelFileError(OrcaError):
     """A model file could not be fetched, verified or read."""
