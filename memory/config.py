@@ -51,7 +51,7 @@ class LLMSettings:
     """`[llm]`: which model answers."""
 
     provider: ProviderKind = "auto"
-    """`auto`: the first that is there of a configured base_url, SiliconFlow key, OpenAI key, Ollama, local model, demo."""
+    """`auto`: the first that is there of base_url, SiliconFlow key, OpenAI key, Ollama, local model, demo."""
     base_url: str = ""
     model: str = ""
     """Empty: the provider's default."""
