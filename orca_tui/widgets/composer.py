@@ -1,0 +1,212 @@
+"""Where the user writes: an editor that grows, sends, remembers what was sent and completes commands.
+
+The text stays until the screen calls `clear_sent` (or `clear`): a message that could not be stored is still there.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from textual import events
+from textual.binding import Binding
+from textual.document._document import EditResult, Location
+from textual.document._edit import Edit
+from textual.message import Message
+
+from orca_tui.i18n import _
+from orca_tui.widgets.completion import Completions, Entry, matching
+from orca_tui.widgets.input_history import InputHistory
+from orca_tui.widgets.key_paste import Enter, KeyPaste
+from orca_tui.widgets.safe_editor import SafeEditor
+
+HOLD_SECONDS = 0.03
+"""How long an Enter at the end of a burst of keys waits for more of them before it sends."""
+JOINERS = ("\u200c", "\u200d")
+"""ZWNJ and ZWJ: not printable, but part of words and emoji."""
+
+
+class Composer(SafeEditor):
+    """The message editor."""
+
+    DEFAULT_CSS = """
+    Composer {
+        height: auto;
+        min-height: 3;
+        max-height: 10;
+        padding: 0 1;
+        border: round $border-blurred;
+        background: $background;
+        scrollbar-size-vertical: 1;
+        &:focus { border: round $border; }
+    }
+    """
+
+    BINDINGS = [
+        Binding("enter", "send", "Send", id="send", show=False),
+        Binding("ctrl+j,shift+enter,alt+enter", "newline", "New line", id="newline", show=False),
+    ]
+
+    @dataclass
+    class Submitted(Message):
+        """Send was asked for. `text` is whole: folded pastes in full, nothing cut, never only blanks."""
+
+        text: str
+
+    def __init__(self, *, placeholder: str | None = None, id: str | None = None) -> None:  # noqa: A002 - Textual's name
+        super().__init__(
+            id=id, placeholder=_("Send a message, or / for commands") if placeholder is None else placeholder
+        )
+        self._inputs = InputHistory()
+        self._sent: str | None = None
+        self._menu = Completions(self._accept)
+        self._commands: Sequence[Entry] = ()
+        self._menu_dismissed = False
+        self._key_paste_watch = KeyPaste()
+
+    # what the screen uses
+
+    def set_history(self, entries: Iterable[str]) -> None:
+        """What the up key brings back, oldest first."""
+        self._inputs.replace(entries)
+
+    def set_commands(self, commands: Sequence[tuple[str, str]]) -> None:
+        """Slash commands to complete: names and one line about each."""
+        self._commands = [(name.removeprefix("/"), about) for name, about in commands]
+
+    def clear(self) -> EditResult:
+        """Empty the editor for good: undo does not bring the text back."""
+        result = super().clear()
+        self._inputs.reset()
+        self._sent = None
+        return result
+
+    def clear_sent(self) -> None:
+        """What was submitted is stored: take it out, and keep what was typed after it."""
+        sent, self._sent = self._sent, None
+        if sent is not None and self.text == sent:
+            self.clear()
+        elif sent and self.text.startswith(sent):
+            self.delete((0, 0), _location(sent))
+
+    # keys
+
+    async def _on_key(self, event: events.Key) -> None:
+        if self._menu_key(event.key) or self._key_paste(event):
+            event.stop()
+            event.prevent_default()
+        elif event.key == "enter":
+            event.prevent_default()
+        elif event.character in JOINERS:
+            event.stop()
+            event.prevent_default()
+            self._replace_via_keyboard(event.character, *self.selection)
+
+    def _menu_key(self, key: str) -> bool:
+        """Give a key to the open menu; tells whether it was one for it."""
+        if not self._menu.is_open:
+            return False
+        if key in ("up", "down"):
+            self._menu.move(-1 if key == "up" else 1)
+        elif key == "escape":
+            self._menu_dismissed = True
+            self._menu.close()
+        elif key == "tab" or (key == "enter" and self.text != f"/{self._menu.current}"):
+            self._accept(self._menu.current)
+        else:
+            return False
+        return True
+
+    def _key_paste(self, event: events.Key) -> bool:
+        """Handle an Enter inside a paste that comes as keys: it is a line break. Tells whether `event` was one."""
+        enter = event.key == "enter"
+        if not enter and not event.is_printable:
+            return False
+        seen = self._key_paste_watch.see(enter=enter, time=event.time)
+        if seen is Enter.HELD:
+            self.set_timer(HOLD_SECONDS, self._release_enter)
+            return True
+        if seen in (Enter.BREAK, Enter.BREAK_FIRST):
+            self.action_newline()
+        if seen is Enter.BREAK_FIRST and enter:
+            self.action_newline()
+        return enter and seen is not Enter.TYPED
+
+    def _release_enter(self) -> None:
+        """Nothing followed the held Enter: it was pressed, so it goes its way again."""
+        if self._key_paste_watch.release():
+            self.app.post_message(events.Key("enter", "\r"))
+
+    def action_send(self) -> None:
+        """Submit the text, unless there is none."""
+        text = self.value
+        if text.strip():
+            self._sent = self.text
+            self._inputs.add(text)
+            self._menu.close()
+            self.post_message(self.Submitted(text))
+
+    def action_newline(self) -> None:
+        """Begin a new line."""
+        self._replace_via_keyboard("\n", *self.selection)
+
+    def action_cursor_up(self, select: bool = False) -> None:
+        """Go up; from the first row to the older input."""
+        if select or not self.navigator.is_first_wrapped_line(self.cursor_location) or not self._recall(-1):
+            super().action_cursor_up(select)
+
+    def action_cursor_down(self, select: bool = False) -> None:
+        """Go down; from the last row to the newer input."""
+        if select or not self.navigator.is_last_wrapped_line(self.cursor_location) or not self._recall(1):
+            super().action_cursor_down(select)
+
+    def _recall(self, step: int) -> bool:
+        found = self._inputs.move(step, self.value)
+        if found is None:
+            return False
+        self._menu_dismissed = True
+        self.load_text(found)
+        if step < 0:
+            self.move_cursor((0, len(self.document[0])))
+        return True
+
+    # command menu
+
+    def edit(self, edit: Edit) -> EditResult:
+        """Every change comes by here: keep the menu in step."""
+        result = super().edit(edit)
+        self._update_menu()
+        return result
+
+    def _update_menu(self) -> None:
+        """Open the menu while one command word is being typed at the start."""
+        text = self.text
+        if not text.startswith("/"):
+            self._menu_dismissed = False
+        found = []
+        if re.fullmatch(r"/[^\s/]*", text) and not self._menu_dismissed:
+            found = matching(self._commands, text[1:])
+        if not found:
+            self._menu.close()
+            return
+        if not self._menu.is_attached:
+            self.screen.mount(self._menu)
+        self._menu.open(found, self.region.offset)
+
+    def _accept(self, name: str) -> None:
+        """Put the chosen command in the text."""
+        self._replace_via_keyboard(f"/{name} ", (0, 0), self.document.end)
+        self._menu.close()
+
+    def on_blur(self) -> None:
+        """The menu belongs to typing."""
+        self._menu.close()
+
+    def on_unmount(self) -> None:
+        """The menu lies on the screen: take it along."""
+        if self._menu.is_attached:
+            self._menu.remove()
+
+
+def _location(text: str) -> Location:
+    """Where the end of `text` lies when the document begins with it."""
+    return text.count("\n"), len(text) - text.rfind("\n") - 1
