@@ -101,6 +101,12 @@ class LocalModelMissing(ProviderError):
     """The built-in model or its runtime is not installed here."""
 
 
+class TurnInProgress(OrcaError):
+    """This session has a reply on the way; only one at a time."""
+
+    title = "Still answering"
+
+
 class EmbeddingFailed(OrcaError):
     """The embedder could not embed; the items stay in the queue."""
 

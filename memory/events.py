@@ -1,7 +1,7 @@
 """What a turn yields: frozen events that the screen and the command line map to what they show.
 
 Order in a turn: `MessageStored` (user) → `ContextBuilt` → `MessageStored` (reply, streaming) → deltas and
-`Waiting` → `TurnFinished` or `TurnFailed`. Background work after it speaks in `MemoryChanged`.
+`Waiting` → `TurnFinished` or `TurnFailed`. Background work speaks in `MemoryChanged` and `QueueChanged`.
 """
 
 from dataclasses import dataclass
@@ -9,6 +9,8 @@ from typing import Literal
 
 from memory.errors import OrcaError
 from memory.types import ContextReport, ItemKind, Message, Usage
+
+QueueStatus = Literal["idle", "working", "paused", "off"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,5 +84,17 @@ class MemoryChanged:
     ids: tuple[int, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class QueueChanged:
+    """The embedding queue has moved on, paused or gone on."""
+
+    status: QueueStatus
+    waiting: int
+    """Items without a vector."""
+    problem: str
+    """Why it is paused, for a person; empty otherwise."""
+
+
 TurnEvent = MessageStored | ContextBuilt | ReasoningDelta | TextDelta | Waiting | TurnFinished | TurnFailed
-Event = TurnEvent | MemoryChanged
+BackgroundEvent = MemoryChanged | QueueChanged
+Event = TurnEvent | BackgroundEvent

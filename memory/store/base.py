@@ -133,6 +133,10 @@ class Store(Protocol):
         """The session's summaries, newest first."""
         ...
 
+    def short_term_memory(self, memory_id: int) -> ShortTermMemory:
+        """One summary."""
+        ...
+
     def keep_short_term(self, session_id: str, keep: int) -> int:
         """Remove all but the newest `keep` summaries, journalled; tells how many went."""
         ...
