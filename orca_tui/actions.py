@@ -1,0 +1,195 @@
+"""What the registry's commands do: one method a command, named like it. The argument is what was typed after it."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, get_args
+
+from memory.config import Language
+from memory.errors import OrcaError
+from memory.text import label
+from orca_tui import pages
+from orca_tui.commands import BY_NAME
+from orca_tui.i18n import _, set_language
+from orca_tui.screens.choose import Choice, Choose
+from orca_tui.screens.page import Page
+
+if TYPE_CHECKING:
+    from orca_tui.app import OrcaApp
+    from orca_tui.conversation import Conversation
+
+
+class Actions:
+    """Runs commands for one app. Errors that the user can act on are shown, not raised."""
+
+    def __init__(self, app: "OrcaApp") -> None:
+        self._app = app
+
+    async def run(self, name: str, argument: str = "") -> None:
+        """Run the command `name` (or an alias)."""
+        handler: Callable[[str], Awaitable[None]] = getattr(self, BY_NAME[name].name)
+        try:
+            await handler(argument)
+        except OrcaError as error:
+            self._app.tell_error(error)
+
+    # orca
+
+    async def help(self, _argument: str) -> None:
+        """All keys and commands."""
+        if not isinstance(self._app.screen, Page):
+            self._app.push_screen(Page(_("Keys and commands"), pages.help_lines(self._app.keymap)))
+
+    async def palette(self, _argument: str) -> None:
+        """The command palette."""
+        self._app.action_command_palette()
+
+    async def model(self, _argument: str) -> None:
+        """Choose who answers."""
+        self._app.choose_model()
+
+    async def theme(self, argument: str) -> None:
+        """Change the theme, by name or from a list that previews."""
+        names = sorted(name for name in self._app.available_themes if name in self._app.own_themes)
+        if argument:
+            if argument not in names:
+                raise OrcaError(_("There is no theme “{name}”.", name=argument), hint=", ".join(names))
+            await self._set_theme(argument)
+            return
+
+        def chosen(name: str | None) -> None:
+            if name is not None:
+                self._app.spawn(self._set_theme(name), "theme")
+
+        choices = [Choice(name, name) for name in names]
+        screen = Choose(_("Theme"), choices, current=self._app.theme, preview=self._app.preview_theme)
+        self._app.push_screen(screen, chosen)
+
+    async def language(self, argument: str) -> None:
+        """Change the language of the screen; what is already drawn follows at the next start."""
+        allowed = get_args(Language)
+        if argument:
+            if argument not in allowed:
+                raise OrcaError(_("There is no language “{name}”.", name=argument), hint=", ".join(allowed))
+            await self._set_language(argument)
+            return
+
+        def chosen(name: str | None) -> None:
+            if name is not None:
+                self._app.spawn(self._set_language(name), "language")
+
+        choices = [Choice("auto", _("as the system")), Choice("en", "English"), Choice("zh", "中文")]
+        self._app.push_screen(Choose(_("Language"), choices, current=self._app.settings.ui.language), chosen)
+
+    async def settings(self, _argument: str) -> None:
+        """Where the settings lie."""
+        self._app.push_screen(Page(_("Settings"), pages.settings_lines(self._app.home)))
+
+    async def doctor(self, _argument: str) -> None:
+        """What works here."""
+        lines = await pages.doctor_lines(self._app.home, self._app.settings)
+        self._app.push_screen(Page(_("What works here"), lines))
+
+    async def quit(self, _argument: str) -> None:
+        """Save and leave."""
+        await self._app.leave(0)
+
+    # sessions
+
+    async def new(self, _argument: str) -> None:
+        """An empty session."""
+        await self._talk().new()
+        self._app.chat.composer.focus()
+
+    async def incognito(self, _argument: str) -> None:
+        """An empty session that is not remembered."""
+        await self._talk().new(incognito=True)
+        self._app.chat.composer.focus()
+
+    async def sessions(self, _argument: str) -> None:
+        """Move to the list."""
+        self._app.chat.go_to_sessions()
+
+    async def panel(self, _argument: str) -> None:
+        """Show or hide the list."""
+        self._app.chat.toggle_panel()
+
+    async def resume(self, argument: str) -> None:
+        """Open by id or words, or go to the list."""
+        if argument:
+            await self._talk().find(argument)
+        else:
+            self._app.chat.go_to_sessions()
+
+    async def rename(self, argument: str) -> None:
+        """Give the open session a title."""
+        if argument:
+            await self._talk().rename(label(argument, 120))
+        else:
+            self._prompt("/rename ")
+
+    # reply
+
+    async def stop(self, _argument: str) -> None:
+        """Put an overlay away, else stop the reply, else go back to the composer."""
+        chat = self._app.chat
+        if not chat.close_overlay() and not self._talk().stop():
+            chat.composer.focus()
+
+    async def retry(self, _argument: str) -> None:
+        """Ask again."""
+        if self._talk().busy:
+            self._app.chat.hint_line.say(_("The reply is still being written; Esc stops it"))
+        else:
+            await self._talk().retry()
+
+    async def copy(self, _argument: str) -> None:
+        """Put the newest reply into the clipboard."""
+        reply = self._app.chat.newest_reply()
+        if reply is None:
+            raise OrcaError(_("There is no reply to copy yet."))
+        self._app.copy_to_clipboard(reply.content)
+        self._app.chat.hint_line.say(_("Copied {n} characters", n=len(reply.content)))
+
+    # memory
+
+    async def sidebar(self, _argument: str) -> None:
+        """Show or hide it."""
+        self._app.chat.toggle_sidebar()
+
+    async def memory(self, argument: str) -> None:
+        """Search messages and memories by words and meaning."""
+        if not argument:
+            self._prompt("/memory ")
+            return
+        hits = await self._talk().core.manager.search(argument, limit=20)
+        title = _("Memory: {query}", query=label(argument, 60))
+        self._app.push_screen(Page(title, pages.hit_lines(hits)))
+
+    def _prompt(self, command: str) -> None:
+        """Begin a command in the composer for the user to complete; a draft stays as it is."""
+        chat = self._app.chat
+        if chat.composer.text:
+            chat.hint_line.say(_("Type {command}and what you mean, on a line of its own", command=command))
+        else:
+            chat.composer.load_text(command)
+        chat.composer.focus()
+
+    def _talk(self) -> "Conversation":
+        if self._app.conversation is None:
+            raise OrcaError(_("orca is still starting; try again in a moment."))
+        return self._app.conversation
+
+    async def _set_theme(self, name: str) -> None:
+        self._app.theme = name
+        await self._save("ui.theme", name)
+
+    async def _set_language(self, name: str) -> None:
+        await self._save("ui.language", name)
+        set_language("en" if name == "en" else "zh" if name == "zh" else "auto")
+        self._app.language_changed()
+
+    async def _save(self, key: str, value: str) -> None:
+        from orca_tui.settings_file import set_value
+
+        await asyncio.to_thread(set_value, self._app.home, key, value)
+        self._app.reload_settings()

@@ -1,0 +1,315 @@
+"""The composition root: opens the core behind the first frame, and joins screens, commands, themes and signals."""
+
+import asyncio
+import signal
+import traceback
+from collections.abc import Coroutine, Mapping, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from rich.segment import Segments
+from rich.text import Text
+from textual.app import App
+from textual.binding import BindingsMap
+from textual.command import CommandPalette
+from textual.screen import Screen
+from textual.widgets import TextArea
+
+from memory.config import Home, Settings
+from memory.errors import OrcaError
+from memory.events import MemoryChanged
+from memory.text import clean, label
+from orca_tui import commands, keys
+from orca_tui.actions import Actions
+from orca_tui.bridge import Bridge
+from orca_tui.conversation import Conversation
+from orca_tui.i18n import _, set_language
+from orca_tui.messages import CommandChosen, CoreChanged, TurnEnded
+from orca_tui.safe import RenderGuard, safe_link
+from orca_tui.screens.chat import ChatScreen
+from orca_tui.startup import Startup
+from orca_tui.terminal import exit_within, write_log
+from orca_tui.themes import DEFAULT_THEME, VARIABLES, load_themes
+from orca_tui.widgets.composer import Composer
+from orca_tui.widgets.memory_sidebar import MemorySidebar
+from orca_tui.widgets.session_list import SessionList
+from orca_tui.widgets.transcript import Transcript
+
+if TYPE_CHECKING:
+    from memory.clock import Clock
+    from memory.core import Core
+    from memory.provider.base import ChatModel, Embedder
+    from orca_tui.screens.model_picker import Picked
+
+DRAIN = 1.0
+"""Seconds that running turns, and then the embedding queue, get to finish when leaving."""
+HARD_EXIT = 4.0
+"""Seconds after which leaving is forced."""
+
+
+class OrcaApp(App[None], inherit_bindings=False):
+    """The terminal app. `chat` and `embedder` replace what the settings would choose (tests, demo)."""
+
+    TITLE = "orca"
+    CSS_PATH = "app.tcss"
+    COMMANDS: ClassVar[set[Any]] = {commands.CommandProvider}
+
+    def __init__(
+        self,
+        home: Home,
+        settings: Settings,
+        *,
+        warnings: Sequence[str] = (),
+        session_id: str | None = None,
+        chat: "ChatModel | None" = None,
+        embedder: "Embedder | None" = None,
+        clock: "Clock | None" = None,
+        env: Mapping[str, str] | None = None,
+    ) -> None:
+        set_language(settings.ui.language)
+        super().__init__()
+        self._filters.append(RenderGuard())
+        self.home, self.settings, self.env = home, settings, env
+        self.keymap = keys.resolve(commands.default_keys(), widget_ids(), settings.keys)
+        self._bindings = BindingsMap(commands.bindings(self.keymap))
+        self.set_keymap(dict(self.keymap.widgets))
+        self.core: Core | None = None
+        self.conversation: Conversation | None = None
+        self.chat = ChatScreen(self.keymap, panel=settings.ui.sessions, sidebar=settings.ui.sidebar)
+        self.bridge = Bridge(self.chat)
+        self.actions = Actions(self)
+        self.own_themes: list[str] = []
+        self._warnings = [*warnings, *self.keymap.problems]
+        self._startup = Startup(self, session_id=session_id, chat=chat, embedder=embedder, clock=clock)
+        self._pending: str | None = None
+        self._leaving = False
+        self._quit_asked = False
+        self._set_up_themes()
+
+    # start
+
+    def get_default_screen(self) -> Screen[object]:
+        """The chat lies below everything else."""
+        return self.chat
+
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        """Values for themes that are not ours."""
+        return dict(VARIABLES)
+
+    def on_ready(self) -> None:
+        """The first frame is on the screen: now the store, then the model."""
+        if not self.is_headless:
+            self._catch_signals()
+        self.chat.composer.set_commands([(c.name, _(c.summary)) for c in commands.COMMANDS])
+        if self._warnings:
+            text = "\n".join(label(warning) for warning in self._warnings[:5])
+            self.notify(text, title=_("Settings"), severity="warning", timeout=10, markup=False)
+        self.spawn(self._startup.run(), "startup")
+
+    def spawn(self, work: Coroutine[Any, Any, None], name: str) -> None:
+        """Run `work` as a worker of the app."""
+        self.run_worker(work, name=name, group=name, description=name)
+
+    # what is typed, chosen and reported
+
+    async def submit(self, text: str) -> None:
+        """Send `text`, or keep it in the composer and say why not."""
+        if self.conversation is None:
+            self._pending = text
+            self.chat.hint_line.say(_("orca is still starting; this is sent as soon as it is there"))
+        elif self.conversation.busy:
+            self.chat.hint_line.say(_("The reply is still being written: Esc stops it, then Enter sends this"))
+        else:
+            try:
+                await self.conversation.send(commands.unescape(text))
+            except OrcaError as error:
+                self.chat.add_error(error)
+
+    async def submit_pending(self) -> None:
+        """Send what was submitted before the store was open."""
+        pending, self._pending = self._pending, None
+        if pending is not None:
+            self.chat.hint_line.say("")
+            await self.submit(pending)
+
+    async def on_composer_submitted(self, event: Composer.Submitted) -> None:
+        """A command runs, anything else is sent. What cannot be done now stays in the composer."""
+        slash = commands.parse(event.text)
+        if slash is not None and slash.command is None:
+            name = label(slash.name, 40)
+            self.chat.hint_line.say(
+                _("There is no command /{name}; //{name} sends it as text, /help lists all", name=name)
+            )
+        elif slash is not None:
+            self.chat.composer.clear()
+            self.spawn(self.actions.run(slash.name, slash.argument), "command")
+        elif event.text.strip():
+            self.spawn(self.submit(event.text), "submit")
+
+    def on_command_chosen(self, event: CommandChosen) -> None:
+        """From the palette."""
+        self.spawn(self.actions.run(event.name, event.argument), "command")
+
+    def on_session_list_chosen(self, event: SessionList.Chosen) -> None:
+        """Open it; an overlay goes."""
+        self.chat.close_overlay()
+        self.spawn(self.actions.run("resume", event.session_id), "command")
+
+    def on_composer_paste_refused(self, event: Composer.PasteRefused) -> None:
+        """Too much for a prompt."""
+        self.chat.hint_line.say(_("That paste is larger than {n} MB and was left out", n=event.limit >> 20))
+
+    def on_text_area_changed(self, event: TextArea.Changed) -> None:
+        """A remark is for the text that it was said about."""
+        if event.text_area.text:
+            self.chat.hint_line.say("")
+            self._quit_asked = False
+
+    def on_turn_ended(self, _event: TurnEnded) -> None:
+        """The list of sessions and the memory moved."""
+        if self.conversation is not None:
+            self.spawn(self.conversation.refresh(), "refresh")
+
+    def on_core_changed(self, message: CoreChanged) -> None:
+        """Background work: the queue's state at once, memory when it changed."""
+        if self.conversation is None or self.core is None:
+            return
+        self.chat.show_queue(self.core.queue.waiting, self.core.queue.status)
+        if isinstance(message.event, MemoryChanged):
+            self.spawn(self.conversation.refresh_memory(), "refresh")
+
+    def tell_error(self, error: OrcaError) -> None:
+        """An error of a command: shown for a while, in the corner."""
+        text = f"{error}\n{error.hint}" if error.hint else str(error)
+        self.notify(clean(text), title=_(error.title), severity="error", timeout=10, markup=False)
+
+    # actions of keys
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """While another screen lies over the chat, only a few commands have their keys."""
+        if action == "run_command" and not isinstance(self.screen, ChatScreen):
+            return commands.BY_NAME[str(parameters[0])].anywhere
+        return True
+
+    def action_run_command(self, name: str) -> None:
+        """A key was pressed."""
+        self.spawn(self.actions.run(name), "command")
+
+    async def action_interrupt(self) -> None:
+        """Stop the reply; at rest, the second time in a row leaves."""
+        if self.conversation is not None and self.conversation.stop():
+            return
+        if self._quit_asked:
+            await self.leave(0)
+        self._quit_asked = True
+        self.chat.hint_line.say(_("Ctrl+C again leaves; what you typed is still here"))
+
+    def action_command_palette(self) -> None:
+        """The palette, with our words."""
+        if not CommandPalette.is_open(self):
+            self.push_screen(CommandPalette(placeholder=_("Find a command"), id="--command-palette"))
+
+    def open_url(self, url: str, *, new_tab: bool = True) -> None:
+        """Only http and https, and only when somebody asked."""
+        link = safe_link(url)
+        if link is not None:
+            super().open_url(link, new_tab=new_tab)
+
+    # model, settings, themes
+
+    def choose_model(self, *, first_run: bool = False) -> None:
+        """Open the choices; what was picked has already answered a test call and is saved."""
+        from orca_tui.screens.model_picker import ModelPicker
+
+        def picked(found: "Picked | None") -> None:
+            if found is not None:
+                self.settings = found.settings
+                self.spawn(self._use(found.model), "model")
+
+        self.push_screen(ModelPicker(self.home, self.settings, env=self.env, first_run=first_run), picked)
+
+    async def _use(self, model: "ChatModel") -> None:
+        if self.core is not None:
+            await self.core.use_chat_model(model)
+            await self._startup.check_model()
+            self.chat.composer.focus()
+
+    def reload_settings(self) -> None:
+        """After a setting was saved."""
+        from memory.settings import load_settings
+
+        with suppress(OrcaError):
+            self.settings = load_settings(self.home, self.env)
+
+    def language_changed(self) -> None:
+        """Draw in the new language what is drawn by us."""
+        self.chat.composer.set_commands([(c.name, _(c.summary)) for c in commands.COMMANDS])
+        self.chat.show_keys()
+
+    def _set_up_themes(self) -> None:
+        themes, problems = load_themes(self.home.themes)
+        for theme in themes:
+            self.register_theme(theme)
+        self.own_themes = [theme.name for theme in themes]
+        self._warnings += [f"{problem.file}: {problem.message}" for problem in problems]
+        wanted = self.settings.ui.theme
+        if wanted not in self.available_themes:
+            self._warnings.append(_("There is no theme “{name}”.", name=label(wanted, 40)))
+        self.theme = wanted if wanted in self.available_themes else DEFAULT_THEME
+
+    # the end
+
+    async def leave(self, code: int) -> None:
+        """End running turns, keep what they brought, drain the writes, and go."""
+        if self._leaving:
+            return
+        self._leaving = True
+        if not self.is_headless:
+            exit_within(HARD_EXIT, code, getattr(self._driver, "attrs_before", None))
+        self.bridge.stop_all()
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self.bridge.idle(), DRAIN)
+        await self._close_core()
+        self.exit(return_code=code)
+
+    async def on_unmount(self) -> None:
+        """However the app ends, the store is closed."""
+        await self._close_core()
+
+    async def _close_core(self) -> None:
+        core, self.core = self.core, None
+        if core is not None:
+            await core.close(drain=DRAIN)
+
+    def _catch_signals(self) -> None:
+        loop = asyncio.get_running_loop()
+        for name in ("SIGTERM", "SIGHUP", "SIGQUIT"):
+            number = getattr(signal, name, None)
+            if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
+                with suppress(NotImplementedError):  # no such thing on Windows
+                    loop.add_signal_handler(number, self._on_signal, 128 + number)
+
+    def _on_signal(self, code: int) -> None:
+        self.spawn(self.leave(code), "leave")
+
+    def _fatal_error(self) -> None:
+        """An error in orca itself: a sentence for the user, the traceback without values for the log."""
+        write_log(self.home, traceback.format_exc())
+        told = _("orca stopped because of an error in itself. Everything up to here is saved.")
+        more = _("Details: {path}", path=label(str(self.home.log)))
+        segments = self.console.render(Text(f"{told}\n{more}"), self.console.options)
+        self._exit_renderables.append(Segments(segments))
+        self._close_messages_no_wait()
+
+
+def widget_ids() -> list[str]:
+    """Ids of the bindings that widgets bring along."""
+    widgets = (Composer, Transcript, SessionList, MemorySidebar)
+    return [binding.id for widget in widgets for _key, binding in BindingsMap(widget.BINDINGS) if binding.id]
+
+
+def run(home: Home, settings: Settings, *, warnings: Sequence[str] = (), session_id: str | None = None) -> int:
+    """Open the app; tells the exit code of the process."""
+    app = OrcaApp(home, settings, warnings=warnings, session_id=session_id)
+    app.run()
+    return app.return_code or 0

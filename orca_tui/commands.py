@@ -1,0 +1,138 @@
+"""The one registry of commands: palette, slash commands, keys, help page and the README's table come from here.
+
+A command's `name` is what one types after the slash, the id of its key binding, and the name of its handler in
+`orca_tui.actions.Actions`.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+from textual.binding import Binding
+from textual.command import DiscoveryHit, Hit, Hits, Provider
+from textual.content import Content
+
+from orca_tui import keys
+from orca_tui.i18n import _
+from orca_tui.messages import CommandChosen
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """Something the user can ask for."""
+
+    name: str
+    summary: str
+    """One line; the English source of a translated string."""
+    group: str
+    """Heading on the help page; the English source of a translated string."""
+    keys: str = ""
+    """Default keys, comma separated; empty: none until `[keys]` gives one."""
+    aliases: tuple[str, ...] = ()
+    argument: str = ""
+    """What may follow the name, as the help page shows it."""
+    anywhere: bool = False
+    """Its key also works while another screen lies over the chat."""
+
+
+COMMANDS: tuple[Command, ...] = (
+    Command("help", "Show keys and commands", "orca", "f1,ctrl+underscore", ("?",), anywhere=True),
+    Command("palette", "Find a command", "orca", "ctrl+p"),
+    Command("model", "Choose the model that answers", "orca", "f2"),
+    Command("theme", "Change the colours", "orca", "f6", argument="[NAME]"),
+    Command("language", "Change the language of the screen", "orca", argument="[en|zh|auto]"),
+    Command("settings", "Show where the settings file is", "orca", aliases=("config",)),
+    Command("doctor", "Check what works here", "orca"),
+    Command("quit", "Save and leave", "orca", "ctrl+q", ("exit", "q"), anywhere=True),
+    Command("new", "Begin a new session", "Sessions", "ctrl+n"),
+    Command("incognito", "Begin a session that is not remembered", "Sessions", "f9"),
+    Command("sessions", "Go to the list of sessions", "Sessions", "ctrl+o"),
+    Command("panel", "Show or hide the list of sessions", "Sessions", "f4"),
+    Command("resume", "Open an earlier session", "Sessions", argument="[ID or words]"),
+    Command("rename", "Give this session a title", "Sessions", argument="TITLE"),
+    Command("stop", "Stop the reply and keep what has arrived", "Reply", "escape"),
+    Command("retry", "Ask again for the newest reply", "Reply", "ctrl+r", ("again",)),
+    Command("copy", "Copy the newest reply", "Reply", "f8"),
+    Command("sidebar", "Show or hide the memory sidebar", "Memory", "f3,ctrl+b"),
+    Command("memory", "Search messages and memories", "Memory", "ctrl+f", ("search", "find"), "[WORDS]"),
+)
+
+INTERRUPT = "interrupt"
+"""Binding id of Ctrl+C: copies a selection, else stops the reply, else offers to quit."""
+
+BY_NAME = {name: command for command in COMMANDS for name in (command.name, *command.aliases)}
+
+
+def default_keys() -> dict[str, str]:
+    """Binding id → default keys, for every command and the interrupt key."""
+    return {**{command.name: command.keys for command in COMMANDS}, INTERRUPT: "ctrl+c"}
+
+
+def bindings(keymap: keys.Keymap) -> list[Binding]:
+    """The app's bindings with the keys in force. They win over the editor's own, but for Esc and Ctrl+C."""
+    found = []
+    for command in COMMANDS:
+        for key in keys.split(keymap.keys.get(command.name, "")):
+            priority = key != "escape"
+            found.append(
+                Binding(key, f"app.run_command({command.name!r})", command.summary, priority=priority, id=command.name)
+            )
+    found.extend(
+        Binding(key, "app.interrupt", "", show=False, id=INTERRUPT) for key in keys.split(keymap.keys[INTERRUPT])
+    )
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Slash:
+    """A slash command as it was typed."""
+
+    name: str
+    command: Command | None
+    """`None`: there is no such command."""
+    argument: str
+
+
+def parse(text: str) -> Slash | None:
+    """Read a slash command; `None` when `text` is something to send.
+
+    One line that begins with one `/` and a word without a second slash is a command: a path is not.
+    """
+    line = text.strip()
+    if not line.startswith("/") or line.startswith("//") or "\n" in line:
+        return None
+    name, _space, argument = line[1:].partition(" ")
+    if not name or "/" in name:
+        return None
+    return Slash(name, BY_NAME.get(name.lower()), argument.strip())
+
+
+def unescape(text: str) -> str:
+    """What is sent for `text`: a leading `//` stands for one slash."""
+    return text.replace("//", "/", 1) if text.startswith("//") else text
+
+
+class CommandProvider(Provider):
+    """Feeds Textual's command palette from the registry."""
+
+    async def discover(self) -> Hits:
+        """All commands, in the order of the registry."""
+        for command in COMMANDS:
+            if command.name != "palette":
+                yield DiscoveryHit(
+                    Content(_(command.summary)), self._runner(command), text=_(command.summary), help=f"/{command.name}"
+                )
+
+    async def search(self, query: str) -> Hits:
+        """Commands whose summary or name matches."""
+        matcher = self.matcher(query)
+        for command in COMMANDS:
+            summary = _(command.summary)
+            score = max(matcher.match(summary), matcher.match(command.name))
+            if score > 0 and command.name != "palette":
+                yield Hit(
+                    score, matcher.highlight(summary), self._runner(command), text=summary, help=f"/{command.name}"
+                )
+
+    def _runner(self, command: Command) -> Callable[[], bool]:
+        return partial(self.app.post_message, CommandChosen(command.name))

@@ -1,0 +1,175 @@
+"""The open session and what can be done with it: send, stop, ask again, open another.
+
+Store calls run in threads; everything else on the app's loop. The composer keeps its text until the message is on
+disk (`ChatScreen.message_stored`).
+"""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Sequence
+from typing import TYPE_CHECKING, Any
+
+from memory.errors import NotFoundError, OrcaError, ProviderError
+from memory.text import label
+from memory.types import ContextWindow, Message, Scope, Session
+from orca_tui.bridge import Bridge
+from orca_tui.entries import key_of
+from orca_tui.i18n import _
+from orca_tui.screens.chat import ChatScreen
+
+if TYPE_CHECKING:
+    from memory.core import Core
+
+Spawn = Callable[[Coroutine[Any, Any, None], str], object]
+"""Runs a coroutine as a worker of the app, under a name."""
+
+TITLE_LENGTH = 60
+"""Characters of the first message that become the session's title."""
+UNKNOWN_WINDOW = ContextWindow(4096, "estimated")
+"""Stands in while no model could be built."""
+
+
+class Conversation:
+    """One at a time; several sessions may have a running turn."""
+
+    def __init__(self, core: "Core", view: ChatScreen, bridge: Bridge, spawn: Spawn) -> None:
+        self.core = core
+        self.incognito = False
+        """Whether the session that the next message begins is not to be remembered."""
+        self.session: Session | None = None
+        """`None`: a new one, created with its first message."""
+        self.window: ContextWindow | None = None
+        self._sending = False
+        self._view = view
+        self._bridge = bridge
+        self._spawn = spawn
+
+    @property
+    def session_id(self) -> str | None:
+        """Id of the open session."""
+        return self.session.id if self.session is not None else None
+
+    @property
+    def busy(self) -> bool:
+        """Whether a message is being sent or answered in the open session."""
+        return self._sending or self._bridge.live(self.session_id) is not None
+
+    # opening
+
+    async def new(self, *, incognito: bool = False) -> None:
+        """Begin an empty session. It is stored with its first message."""
+        self.session, self.incognito = None, incognito
+        self._view.show_session(None, ())
+        self._view.status.update_status(incognito=incognito)
+        await self.refresh()
+
+    async def open(self, session_id: str) -> None:
+        """Show a stored session, with the reply that is being written to it, if any. Raises `StoreError`."""
+        store = self.core.store
+        session = await asyncio.to_thread(store.session, session_id)
+        messages = await asyncio.to_thread(store.path, session_id)
+        self.session, self.incognito = session, session.incognito
+        self._view.status.update_status(incognito=session.incognito)
+        live = self._bridge.live(session_id)
+        if live is None or live.reply is None:
+            self._view.show_session(session_id, messages)
+            self._view.set_busy(live is not None)
+        else:
+            self._view.show_session(session_id, [m for m in messages if key_of(m) != key_of(live.reply)])
+            self._view.set_busy(True)
+            self._view.resume_reply(live.reply, "".join(live.text), "".join(live.reasoning))
+        await self.refresh()
+
+    async def find(self, words: str) -> None:
+        """Open the session whose id begins with `words`, or the newest whose title holds them."""
+        sessions = await asyncio.to_thread(self.core.store.sessions)
+        found = [s for s in sessions if len(words) >= 4 and s.id.startswith(words.lower())]
+        if not found:
+            found = [s for s in sessions if words.casefold() in s.title.casefold()]
+        if not found:
+            raise NotFoundError(_("No session has “{words}” in its title or id.", words=words))
+        await self.open(found[0].id)
+
+    # turns
+
+    async def send(self, text: str, *, use_memory: bool = True) -> None:
+        """Store `text` and have it answered. Raises `OrcaError` before anything is sent."""
+        self._sending = True
+        try:
+            session = await self._session(text)
+            self._view.session_id = session.id
+            turn = self.core.engine.start(session.id, text, use_memory=use_memory)
+            self._spawn(self._bridge.run(self._bridge.claim(session.id, turn)), "turn")
+        finally:
+            self._sending = False
+
+    async def retry(self) -> None:
+        """Answer the newest user message again; the earlier reply stays stored on its own path."""
+        if self.session is None or not any(m.role == "user" for m in self._view.messages):
+            raise NotFoundError(_("There is nothing to ask again yet."))
+        turn = self.core.engine.retry(self.session.id)
+        self._view.back_to_question()
+        self._spawn(self._bridge.run(self._bridge.claim(self.session.id, turn)), "turn")
+
+    def stop(self) -> bool:
+        """End the open session's reply, keeping what arrived; tells whether there was one."""
+        live = self._bridge.live(self.session_id)
+        if live is None:
+            return False
+        live.turn.stop()
+        return True
+
+    async def rename(self, title: str) -> None:
+        """Give the open session a title. Raises `StoreError`."""
+        session = await self._session(title)
+        self.session = await asyncio.to_thread(self.core.store.update_session, session.id, title=title)
+        await self.refresh()
+
+    # what is around the transcript
+
+    async def refresh(self) -> None:
+        """Bring the list of sessions and the memory sidebar up to date."""
+        sessions = await asyncio.to_thread(self.core.store.sessions)
+        self._view.show_sessions(sessions)
+        await self.refresh_memory()
+
+    async def refresh_memory(self) -> None:
+        """Show what the next prompt would hold, unless a turn is showing what its own holds."""
+        live = self._bridge.live(self.session_id)
+        if live is not None and live.report is not None:
+            self._view.show_report(live.report)
+            return
+        asked = self.session_id
+        try:
+            report = await self.core.manager.preview(asked, window=await self.measure())
+        except OrcaError as error:
+            self._view.hint_line.say(str(error))
+            return
+        if asked == self.session_id:
+            self._view.show_report(report)
+
+    async def measure(self) -> ContextWindow:
+        """The model's context window; asked once a model."""
+        if self.window is None:
+            try:
+                model = await self.core.chat_model()
+            except ProviderError:
+                return UNKNOWN_WINDOW
+            self.window = await model.context_window()
+        return self.window
+
+    async def _session(self, first_words: str) -> Session:
+        """The open session, stored from here on; a new one is called by its first words."""
+        if self.session is None:
+            memory = self.core.settings.memory
+            self.session = await asyncio.to_thread(
+                self.core.store.create_session,
+                scope=Scope(memory.user_id, memory.project or None),
+                title=label(first_words, TITLE_LENGTH),
+                incognito=self.incognito,
+            )
+        return self.session
+
+
+def newest(messages: Sequence[Message]) -> Message | None:
+    """The newest of `messages`."""
+    return max(messages, key=lambda message: message.id, default=None)

@@ -1,0 +1,88 @@
+"""Stored messages → transcript entries. Pure; what a reply's state means to a person is said here."""
+
+from collections.abc import Iterable, Mapping
+
+from memory.errors import OrcaError
+from memory.types import Message
+from orca_tui.i18n import _
+from orca_tui.render.entry import Entry
+
+
+def key_of(message: Message) -> str:
+    """The transcript key of a message."""
+    return str(message.id)
+
+
+def entries_of(messages: Iterable[Message]) -> list[Entry]:
+    """The entries of a path, oldest first; a failed reply is followed by its error."""
+    return [entry for message in messages for entry in entries_of_one(message)]
+
+
+def entries_of_one(message: Message) -> list[Entry]:
+    """One message as an entry, and the stored error after a failed one. A failed reply without text is its error."""
+    error = stored_error(message)
+    if message.state == "failed" and error is not None and not message.content:
+        return [error]
+    shown = Entry(
+        key_of(message),
+        message.role,
+        message.content,
+        state="interrupted" if message.metadata.get("interrupted") else message.state,
+        timestamp=message.timestamp,
+        reasoning=str(message.metadata.get("reasoning") or ""),
+        note=note_of(message),
+        model=str(message.metadata.get("model") or ""),
+    )
+    return [shown] if error is None else [shown, error]
+
+
+def note_of(message: Message, finish_reason: str = "") -> str:
+    """What is to be said below a reply that is not simply whole; empty otherwise."""
+    reason = finish_reason or str(message.metadata.get("finish_reason") or "")
+    if message.metadata.get("interrupted"):
+        return _("interrupted: orca ended while this was being written · /retry asks again")
+    if message.state == "stopped":
+        return _("stopped · what had arrived is kept · /retry asks again")
+    if message.state == "failed":
+        return _("incomplete · /retry asks again")
+    if reason == "length":
+        return _("cut: the model reached its longest reply")
+    if reason == "content_filter":
+        return _("cut: the server's content filter ended it")
+    return ""
+
+
+def error_entry(key: str, error: OrcaError, timestamp: str) -> Entry:
+    """An error as a block of its own."""
+    return Entry(
+        f"{key}-error",
+        "error",
+        str(error),
+        state="complete",
+        timestamp=timestamp,
+        title=_(error.title),
+        note=error.hint or _("/retry asks again · F2 chooses another model"),
+    )
+
+
+def notice_entry(key: str, text: str, timestamp: str = "") -> Entry:
+    """A remark by orca itself."""
+    return Entry(key, "notice", text, state="complete", timestamp=timestamp)
+
+
+def stored_error(message: Message) -> Entry | None:
+    """The error that a failed reply was stored with."""
+    found = message.metadata.get("error")
+    if not found or message.state != "failed":
+        return None
+    told = found if isinstance(found, Mapping) else {"message": found}
+    error = OrcaError(str(told.get("message") or ""), hint=str(told.get("hint") or ""))
+    shown = error_entry(key_of(message), error, message.timestamp)
+    title = str(told.get("title") or "")
+    return (
+        shown
+        if not title
+        else Entry(
+            shown.key, "error", shown.text, state="complete", timestamp=shown.timestamp, title=_(title), note=shown.note
+        )
+    )

@@ -1,0 +1,51 @@
+"""Which keys are shown when: on the last line, and in the greeting of an empty session."""
+
+from orca_tui.i18n import _
+from orca_tui.keys import Keymap, display
+
+Pairs = list[tuple[str, str]]
+"""Key and meaning."""
+
+
+def resting(keymap: Keymap) -> Pairs:
+    """While nothing is being written."""
+    return [
+        ("Enter", _("send")),
+        ("/", _("commands")),
+        *_pairs(
+            keymap,
+            ("new", _("new")),
+            ("sessions", _("sessions")),
+            ("model", _("model")),
+            ("sidebar", _("memory")),
+            ("memory", _("search")),
+            ("help", _("help")),
+            ("quit", _("quit")),
+        ),
+    ]
+
+
+def streaming(keymap: Keymap) -> Pairs:
+    """While a reply is being written."""
+    return _pairs(
+        keymap, ("stop", _("stop")), ("sidebar", _("memory")), ("sessions", _("sessions")), ("help", _("help"))
+    )
+
+
+def greeting(keymap: Keymap) -> Pairs:
+    """To begin with."""
+    return [
+        ("/", _("commands")),
+        *_pairs(
+            keymap,
+            ("model", _("choose who answers")),
+            ("sessions", _("earlier sessions")),
+            ("help", _("all keys")),
+            short=False,
+        ),
+    ]
+
+
+def _pairs(keymap: Keymap, *wanted: tuple[str, str], short: bool = True) -> Pairs:
+    """The wanted bindings that have a key."""
+    return [(display(key, short=short), meaning) for binding, meaning in wanted if (key := keymap.first(binding))]

@@ -1,0 +1,104 @@
+"""Keys: which binding has which keys, after the user's `[keys]` has been laid over the defaults.
+
+A binding's id is the name of its command (`orca_tui.commands`), so one word serves `/new`, the palette, the help page
+and `[keys] new = "ctrl+n"`. Widgets bring bindings of their own; Textual's keymap remaps those.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from memory.text import label
+from orca_tui.i18n import _
+
+NAMES = {
+    "escape": "Esc",
+    "enter": "Enter",
+    "space": "Space",
+    "tab": "Tab",
+    "up": "↑",
+    "down": "↓",
+    "left": "←",
+    "right": "→",
+    "pageup": "PgUp",
+    "pagedown": "PgDn",
+    "question_mark": "?",
+    "slash": "/",
+    "underscore": "_",
+}
+MODIFIERS = {"ctrl": "Ctrl", "shift": "Shift", "alt": "Alt", "super": "Super", "meta": "Meta"}
+
+
+@dataclass(frozen=True, slots=True)
+class Keymap:
+    """The keys in force."""
+
+    keys: Mapping[str, str]
+    """Binding id → keys, comma separated; empty: no key."""
+    widgets: Mapping[str, str]
+    """What the user set for bindings of widgets; goes to Textual's keymap."""
+    problems: tuple[str, ...]
+    """One sentence for every entry of `[keys]` that could not be followed."""
+
+    def first(self, binding: str) -> str:
+        """The first key of a binding as Textual writes it; empty when it has none."""
+        return self.keys.get(binding, "").partition(",")[0].strip()
+
+
+def resolve(defaults: Mapping[str, str], widget_ids: Sequence[str], chosen: Mapping[str, str]) -> Keymap:
+    """Lay `chosen` (id → keys) over `defaults`.
+
+    A key that the user gave to one binding is taken from the default of another. When the user gave it to two, the
+    first in the file keeps it, and the clash is told.
+    """
+    problems: list[str] = []
+    taken: dict[str, str] = {}
+    given: dict[str, str] = {}
+    widgets: dict[str, str] = {}
+    for binding, text in chosen.items():
+        names = split(text)
+        if binding in defaults:
+            given[binding] = _claim(binding, names, taken, problems)
+        elif binding in widget_ids:
+            widgets[binding] = ",".join(names)
+        else:
+            problems.append(_("[keys] has no action “{name}”; /help lists them", name=label(binding, 40)))
+    keys: dict[str, str] = {}
+    for binding, text in defaults.items():
+        if binding in given:
+            keys[binding] = given[binding]
+        else:
+            keys[binding] = ",".join(name for name in split(text) if name not in taken)
+    return Keymap(keys, widgets, tuple(problems))
+
+
+def split(text: str) -> list[str]:
+    """The single keys of a comma-separated list, in lower case."""
+    return [name for part in text.split(",") if (name := part.strip().lower())]
+
+
+def display(key: str, *, short: bool = False) -> str:
+    """A key as a person reads it: `Ctrl+N`, or `^N` when `short`."""
+    *modifiers, name = key.split("+")
+    shown = NAMES.get(name, name.upper() if len(name) == 1 else name.title())
+    if short and modifiers == ["ctrl"]:
+        return f"^{shown}"
+    return "+".join([*(MODIFIERS.get(part, part.title()) for part in modifiers), shown])
+
+
+def _claim(binding: str, names: Sequence[str], taken: dict[str, str], problems: list[str]) -> str:
+    """Give `names` to `binding` as far as no other line of `[keys]` has them."""
+    free = []
+    for name in names:
+        owner = taken.setdefault(name, binding)
+        if owner == binding:
+            free.append(name)
+        else:
+            problems.append(
+                _(
+                    "[keys]: {key} is set for both “{first}” and “{second}”; “{first}” keeps it",
+                    key=label(display(name), 40),
+                    first=owner,
+                    second=binding,
+                )
+            )
+    return ",".join(free)

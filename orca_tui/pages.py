@@ -1,0 +1,80 @@
+"""The pages that lie over the chat: help, search results, settings, doctor. Plain text in, `Content` out."""
+
+from collections.abc import Sequence
+
+from textual.content import Content
+
+from memory.config import Home, Settings
+from memory.text import clean, label
+from memory.types import Hit
+from orca_tui import keys
+from orca_tui.commands import COMMANDS, Command
+from orca_tui.i18n import _
+
+EDITOR_KEYS: tuple[tuple[str, str], ...] = (
+    ("Enter", "Send"),
+    ("Ctrl+J, Shift+Enter", "New line"),
+    ("↑ ↓", "Earlier inputs, at the first and last line"),
+    ("Tab, Shift+Tab", "Next or previous part of the screen"),
+    ("j k g G", "Move in the transcript and in lists"),
+    ("Ctrl+C", "Copy what is selected; twice: leave"),
+)
+
+
+def help_lines(keymap: keys.Keymap) -> list[Content]:
+    """Every command by group, with its keys in force, and the fixed keys of the editor."""
+    lines: list[Content] = []
+    for group in dict.fromkeys(command.group for command in COMMANDS):
+        lines += [Content(""), Content.styled(_(group), "bold $text-primary")]
+        lines += [_command_line(command, keymap) for command in COMMANDS if command.group == group]
+    lines += [Content(""), Content.styled(_("Keys"), "bold $text-primary")]
+    lines += [_pair(key, _(meaning)) for key, meaning in EDITOR_KEYS]
+    lines += [
+        Content(""),
+        Content.styled(_("Any key can be changed in the settings file, below [keys]."), "$text-muted"),
+    ]
+    return lines[1:]
+
+
+def hit_lines(hits: Sequence[Hit]) -> list[Content]:
+    """Search results: what it is, when, how well it fits, and the text."""
+    if not hits:
+        return [Content.styled(_("Nothing found."), "$text-muted")]
+    names = {"message": _("message"), "short_term": _("summary"), "long_term": _("memory")}
+    lines: list[Content] = []
+    for hit in hits:
+        kind = f"{names[hit.kind]} · {hit.branch}" if hit.branch else names[hit.kind]
+        head = f"{hit.timestamp[:10]}  {label(kind)}  {hit.parts.total:.2f}"
+        lines += [Content.styled(head, "$text-accent"), Content(clean(hit.text).strip()), Content("")]
+    return lines[:-1]
+
+
+def settings_lines(home: Home) -> list[Content]:
+    """Paths, and how to change a setting."""
+    return [
+        _pair(_("Settings"), str(home.config)),
+        _pair(_("Data"), str(home.database)),
+        _pair(_("Themes"), str(home.themes)),
+        _pair(_("Log"), str(home.log)),
+        Content(""),
+        Content.styled(_("orca-tui config set KEY VALUE changes one setting and keeps your comments."), "$text-muted"),
+    ]
+
+
+async def doctor_lines(home: Home, settings: Settings) -> list[Content]:
+    """What `orca-tui doctor` prints."""
+    from orca_tui.doctor import examine
+
+    return [Content(clean(line)) for line in (await examine(home, settings)).lines()]
+
+
+def _command_line(command: Command, keymap: keys.Keymap) -> Content:
+    shown = ", ".join(keys.display(key) for key in keys.split(keymap.keys[command.name])[:2])
+    typed = f"/{command.name} {command.argument}".rstrip()
+    return _pair(shown, _(command.summary)) + Content.styled(f"  {typed}", "$text-muted")
+
+
+def _pair(left: str, right: str) -> Content:
+    """Two columns: a key or name, and what it is."""
+    text = Content.styled(label(left), "bold $text-accent")
+    return text + Content(" " * max(2, 22 - text.cell_length)) + Content(label(right, 2000))

@@ -1,0 +1,136 @@
+"""Choosing a model: which settings a choice means, a real test call, and saving what answered."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from memory.config import Home, ProviderKind, Secret, Settings
+from memory.errors import BadReply, ProviderTimeout
+from orca_tui.i18n import _
+
+if TYPE_CHECKING:
+    from memory.provider.base import ChatModel
+
+DEMO = "demo"
+"""Name of the model that stands in when there is none."""
+PROBE_TIMEOUT = 60.0
+"""Seconds that the test call may take; a model on this machine has to be loaded first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """What a choice still needs from the user."""
+
+    url: bool = False
+    model: bool = False
+    key: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the user filled in."""
+
+    url: str = ""
+    model: str = ""
+    key: str = ""
+
+
+def changes_for(kind: ProviderKind, answer: Answer) -> dict[str, str]:
+    """Dotted setting → value for this choice.
+
+    The address and key of the provider before never stay behind: a key goes only to the host that it was given for.
+    """
+    changes = {
+        "llm.provider": kind,
+        "llm.base_url": answer.url.strip(),
+        "llm.model": answer.model.strip(),
+        "llm.api_key_env": "",
+    }
+    if kind == "siliconflow":
+        changes["llm.api_key"] = ""
+        if answer.key:
+            changes["siliconflow.api_key"] = answer.key.strip()
+    elif kind == "openai" and (answer.key or answer.url):
+        changes["llm.api_key"] = answer.key.strip()
+    return changes
+
+
+def with_changes(settings: Settings, changes: Mapping[str, str]) -> Settings:
+    """The settings as they will be once `changes` are saved."""
+    sections: dict[str, Any] = {}
+    for dotted, value in changes.items():
+        section, name = dotted.split(".")
+        found = sections.get(section) or getattr(settings, section)
+        sections[section] = replace(found, **{name: Secret(value) if name == "api_key" else value})
+    return replace(settings, **sections)
+
+
+def differing(settings: Settings, changes: Mapping[str, str]) -> dict[str, str]:
+    """Those of `changes` that are not so already: only they are written to the file."""
+    found = {}
+    for dotted, value in changes.items():
+        section, name = dotted.split(".")
+        now = getattr(getattr(settings, section), name)
+        if (now.reveal() if isinstance(now, Secret) else now) != value:
+            found[dotted] = value
+    return found
+
+
+async def probe(model: "ChatModel") -> None:
+    """Have `model` say a word. Raises leaves of `ProviderError` when it cannot."""
+    from memory.provider.base import ChatMessage, ChatOptions, FinishPart, ReasoningPart, TextPart
+
+    stream = model.stream([ChatMessage("user", "Say hello.")], ChatOptions(max_tokens=16))
+    try:
+        async with asyncio.timeout(PROBE_TIMEOUT):
+            async for part in stream:
+                if isinstance(part, TextPart | ReasoningPart | FinishPart):
+                    return
+    except TimeoutError:
+        raise ProviderTimeout(
+            f"{model.name} did not answer within {PROBE_TIMEOUT:.0f} seconds.", hint="Try again, or choose another."
+        ) from None
+    finally:
+        close = getattr(stream, "aclose", None)
+        if close is not None:
+            await close()
+    raise BadReply(f"{model.name} answered nothing.", hint="Choose another model.")
+
+
+async def connect(
+    home: Home, settings: Settings, changes: Mapping[str, str], env: Mapping[str, str] | None
+) -> "ChatModel":
+    """Build the model that `changes` lead to, test it, and save them. Nothing is saved when it does not answer.
+
+    Raises leaves of `OrcaError`.
+    """
+    from memory.provider.factory import build_chat_model
+    from orca_tui.settings_file import set_value
+
+    model = await build_chat_model(with_changes(settings, changes), home, env)
+    try:
+        await probe(model)
+        for dotted, value in differing(settings, changes).items():
+            await asyncio.to_thread(set_value, home, dotted, value)
+    except BaseException:
+        await model.close()
+        raise
+    return model
+
+
+def nothing_chosen(settings: Settings) -> bool:
+    """Whether the user has not said who should answer."""
+    llm = settings.llm
+    return llm.provider == "auto" and not (llm.base_url or llm.model)
+
+
+def notice_about(model: "ChatModel") -> str:
+    """What is to be known before talking with a model that is not a real choice; empty for others."""
+    if model.name == DEMO:
+        return _("This is the demo: it only echoes. F2 chooses a real model.")
+    if model.tiny:
+        return _(
+            "You are talking with the built-in {name}: tiny and English only. F2 chooses a real model.", name=model.name
+        )
+    return ""

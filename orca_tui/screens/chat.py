@@ -1,0 +1,314 @@
+"""The chat: sessions to the left, transcript and composer in the middle, memory to the right, two lines below.
+
+It draws; what a key or a typed line means is decided by the app (`orca_tui.actions`, `orca_tui.conversation`).
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.screen import Screen
+from textual.timer import Timer
+from textual.widgets import Static
+
+from memory.errors import OrcaError
+from memory.types import ContextReport, Message, Session
+from orca_tui import hints
+from orca_tui.entries import entries_of, entries_of_one, error_entry, key_of, note_of, notice_entry
+from orca_tui.i18n import _
+from orca_tui.keys import Keymap
+from orca_tui.messages import TurnEnded
+from orca_tui.widgets.composer import Composer
+from orca_tui.widgets.hint_line import HintLine
+from orca_tui.widgets.memory_sidebar import MemorySidebar
+from orca_tui.widgets.session_list import SessionList
+from orca_tui.widgets.status_bar import StatusBar
+from orca_tui.widgets.transcript import Transcript
+from orca_tui.widgets.welcome import Welcome
+
+WIDE = 100
+"""Cells from which the memory sidebar has a place of its own."""
+FULL = 132
+"""Cells from which the list of sessions has one too."""
+
+
+class ChatScreen(Screen[None]):
+    """The main screen; the one `TurnView`."""
+
+    AUTO_FOCUS: ClassVar[str | None] = "#composer"
+    HORIZONTAL_BREAKPOINTS: ClassVar[list[tuple[int, str]] | None] = [
+        (0, "-tiny"),
+        (40, "-narrow"),
+        (WIDE, "-wide"),
+        (FULL, "-full"),
+    ]
+    VERTICAL_BREAKPOINTS: ClassVar[list[tuple[int, str]] | None] = [(0, "-flat"), (10, "-high")]
+
+    def __init__(self, keymap: Keymap, *, panel: bool, sidebar: bool) -> None:
+        """`panel` and `sidebar`: whether the side columns are shown where there is room for them."""
+        super().__init__()
+        self._keymap = keymap
+        self.set_class(panel, "-panel")
+        self.set_class(sidebar, "-sidebar")
+        self.session_id: str | None = None
+        self.messages: list[Message] = []
+        """The path on the screen, oldest first."""
+        self._notices = 0
+        self._is_streaming = False
+        self._busy = False
+        self._model_notice = ""
+        self._countdown: Timer | None = None
+
+    def compose(self) -> ComposeResult:
+        """The parts."""
+        with Horizontal(id="main"):
+            yield SessionList(id="sessions")
+            with Vertical(id="centre"):
+                yield Welcome(id="welcome")
+                yield Transcript(id="transcript")
+                yield Composer(id="composer")
+            yield MemorySidebar(id="memory")
+        yield StatusBar(id="status")
+        yield HintLine(id="hints")
+        yield Static(Content(_("Too small: orca needs 40 × 10 cells. Nothing is lost.")), id="too-small", markup=False)
+
+    def on_mount(self) -> None:
+        """Empty, with the keys to begin with."""
+        self.add_class("-empty")
+        self.show_keys()
+
+    @property
+    def transcript(self) -> Transcript:
+        """The messages."""
+        return self.query_one("#transcript", Transcript)
+
+    @property
+    def composer(self) -> Composer:
+        """Where one types."""
+        return self.query_one("#composer", Composer)
+
+    @property
+    def status(self) -> StatusBar:
+        """The status bar."""
+        return self.query_one("#status", StatusBar)
+
+    @property
+    def hint_line(self) -> HintLine:
+        """The keys line."""
+        return self.query_one("#hints", HintLine)
+
+    # what the conversation shows
+
+    def show_session(self, session_id: str | None, messages: Sequence[Message]) -> None:
+        """Open a session's path, or an empty one."""
+        self.session_id = session_id
+        self.messages = list(messages)
+        self.transcript.set_entries(entries_of(messages))
+        self.set_class(not messages, "-empty")
+        self.composer.set_history([m.content for m in messages if m.role == "user"])
+        self.set_busy(False)
+
+    def show_sessions(self, sessions: Sequence[Session]) -> None:
+        """Fill the list of sessions."""
+        self.query_one(SessionList).show(list(sessions), self.session_id)
+
+    def show_report(self, report: ContextReport | None) -> None:
+        """Where the tokens go."""
+        self.query_one(MemorySidebar).show(report)
+        if report is not None:
+            self.status.update_status(window=report.window, used=report.prompt_tokens)
+
+    def add_notice(self, text: str) -> None:
+        """A remark of orca's own in the transcript."""
+        self._notices += 1
+        self._begin()
+        self.transcript.add(notice_entry(f"notice-{self._notices}", text))
+
+    def add_error(self, error: OrcaError) -> None:
+        """An error that belongs to no stored message."""
+        self._notices += 1
+        self._begin()
+        self.transcript.add(error_entry(f"notice-{self._notices}", error, ""))
+
+    def show_keys(self) -> None:
+        """The keys that make sense now, on the last line and in the greeting."""
+        self.hint_line.show(hints.streaming(self._keymap) if self._busy else hints.resting(self._keymap))
+        self.query_one(Welcome).show_keys(hints.greeting(self._keymap))
+
+    def set_busy(self, busy: bool) -> None:
+        """Whether a reply is being written in the open session."""
+        self._busy = busy
+        self.set_activity("")
+        self.show_keys()
+
+    def set_model(self, name: str, notice: str) -> None:
+        """Who answers, and what is to be known about it; both may be empty."""
+        self.status.update_status(model=name)
+        self._model_notice = notice
+        self.query_one(Welcome).show_notice(notice)
+
+    def show_queue(self, waiting: int, status: str) -> None:
+        """How the embedding queue goes."""
+        self.status.update_status(waiting=waiting, queue_status=status)
+
+    def set_activity(self, text: str) -> None:
+        """What is going on, in the status bar; ends a countdown."""
+        self._is_streaming = bool(text) and self._is_streaming
+        if self._countdown is not None:
+            self._countdown.stop()
+            self._countdown = None
+        self.status.update_status(activity=text)
+
+    # TurnView
+
+    def shows(self, session_id: str) -> bool:
+        """Whether this session is open."""
+        return self.is_attached and self.session_id == session_id
+
+    def message_stored(self, message: Message) -> None:
+        """The user's message, or the still empty reply."""
+        self._begin()
+        self._remember(message)
+        if message.role == "user":
+            self.composer.clear_sent()
+            self.transcript.add(entries_of_one(message)[0])
+        else:
+            self.transcript.begin(entries_of_one(message)[0])
+            self.set_activity(_("waiting for the model"))
+
+    def context_built(self, report: ContextReport) -> None:
+        """The prompt is ready."""
+        self.show_report(report)
+
+    def reply_text(self, reply: Message, text: str) -> None:
+        """More of the reply."""
+        self._streaming()
+        self.transcript.feed(key_of(reply), text)
+
+    def reply_reasoning(self, reply: Message, text: str) -> None:
+        """More of the reasoning."""
+        self._streaming()
+        self.transcript.feed_reasoning(key_of(reply), text)
+
+    def waiting(self, seconds: float, reason: str) -> None:
+        """Count down to the next try."""
+        self.set_activity("")
+        left = max(1, round(seconds))
+
+        def tick() -> None:
+            nonlocal left
+            self.status.update_status(activity=_("trying again in {n} s · {reason}", n=left, reason=reason))
+            left = max(0, left - 1)
+
+        tick()
+        self._countdown = self.set_interval(1.0, tick)
+
+    def reply_finished(self, message: Message, finish_reason: str) -> None:
+        """The reply is stored, whole or stopped."""
+        self._remember(message)
+        self.transcript.finish(
+            key_of(message), state=message.state, note=note_of(message, finish_reason) or None, text=message.content
+        )
+
+    def reply_failed(self, message: Message, error: OrcaError) -> None:
+        """Keep what had arrived, and say what happened and what to do."""
+        self._remember(message)
+        block = error_entry(key_of(message), error, message.timestamp)
+        if message.content:
+            self.transcript.finish(key_of(message), state="failed", note=note_of(message) or None, text=message.content)
+            self.transcript.add(block)
+        else:
+            self.transcript.replace(key_of(message), block)
+
+    def turn_refused(self, error: OrcaError) -> None:
+        """Nothing was sent; the text is still in the composer."""
+        self.add_error(error)
+
+    def turn_ended(self) -> None:
+        """Back to rest."""
+        self.set_busy(False)
+        self.post_message(TurnEnded())
+
+    # what the conversation asks for
+
+    def resume_reply(self, reply: Message, text: str, reasoning: str) -> None:
+        """Draw a reply that went on while another session was open; its entry is not in the transcript."""
+        self.transcript.begin(replace(entries_of_one(reply)[0], text="", reasoning=""))
+        self.reply_reasoning(reply, reasoning)
+        self.reply_text(reply, text)
+
+    def back_to_question(self) -> None:
+        """Take what follows the newest user message off the screen: it is about to be answered again."""
+        while self.messages and self.messages[-1].role != "user":
+            self.messages.pop()
+        self.transcript.set_entries(entries_of(self.messages))
+
+    def newest_reply(self) -> Message | None:
+        """The newest reply that holds text."""
+        return next((m for m in reversed(self.messages) if m.role == "assistant" and m.content), None)
+
+    # side columns
+
+    def toggle_panel(self) -> None:
+        """Show or hide the list of sessions."""
+        self._toggle("-panel", FULL)
+
+    def toggle_sidebar(self) -> None:
+        """Show or hide the memory sidebar."""
+        self._toggle("-sidebar", WIDE)
+
+    def go_to_sessions(self) -> None:
+        """Move to the list of sessions, opening it when it is hidden."""
+        panel = self.query_one(SessionList)
+        if not panel.display:
+            self.toggle_panel()
+        panel.focus()
+
+    def close_overlay(self) -> bool:
+        """Put away a side column that lies over the chat; tells whether there was one."""
+        opened = self.has_class("-over-panel") or self.has_class("-over-sidebar")
+        self.remove_class("-over-panel", "-over-sidebar")
+        if opened:
+            self.composer.focus()
+        return opened
+
+    def on_resize(self) -> None:
+        """An overlay goes where its column has room."""
+        if self.size.width >= WIDE:
+            self.remove_class("-over-sidebar")
+        if self.size.width >= FULL:
+            self.remove_class("-over-panel")
+
+    def _toggle(self, column: str, room: int) -> None:
+        over = f"-over{column}"
+        if self.size.width >= room:
+            self.toggle_class(column)
+            return
+        opened = not self.has_class(over)
+        self.remove_class("-over-panel", "-over-sidebar")
+        self.set_class(opened, over)
+        if not opened:
+            self.composer.focus()
+
+    def _remember(self, message: Message) -> None:
+        """Put a message on the path, or its newer version in its place."""
+        for index, known in enumerate(self.messages):
+            if known.id == message.id:
+                self.messages[index] = message
+                return
+        self.messages.append(message)
+
+    def _begin(self) -> None:
+        """From the greeting to the transcript; what was said about the model stays in it."""
+        if self.has_class("-empty"):
+            self.remove_class("-empty")
+            if self._model_notice:
+                self.transcript.add(notice_entry("model", self._model_notice))
+
+    def _streaming(self) -> None:
+        if not self._is_streaming:
+            self._is_streaming = True
+            self.set_activity(_("streaming"))

@@ -1,0 +1,182 @@
+"""Who answers: every provider that could, with what is missing, a test call, and the saved choice.
+
+The same screen greets on the first run. Nothing is saved before the model has answered.
+"""
+
+import asyncio
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Input, OptionList, Static
+from textual.widgets.option_list import Option
+
+from memory.config import Home, Settings
+from memory.errors import ModelFileError, OrcaError
+from memory.text import clean, label
+from orca_tui.i18n import _
+from orca_tui.provider_setup import Answer, changes_for, connect, with_changes
+
+if TYPE_CHECKING:
+    from memory.provider.base import ChatModel
+    from memory.provider.factory import ProviderChoice
+
+FIELDS = ("url", "model", "key")
+
+
+@dataclass(frozen=True, slots=True)
+class Picked:
+    """A model that has answered its test call, and the settings that lead to it."""
+
+    model: "ChatModel"
+    settings: Settings
+
+
+class ModelPicker(ModalScreen[Picked | None]):
+    """Gives what was picked, or `None` when the user left."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "back", show=False, id="model.back")]
+
+    def __init__(
+        self, home: Home, settings: Settings, *, env: Mapping[str, str] | None = None, first_run: bool = False
+    ) -> None:
+        super().__init__(classes="-dialog")
+        self._home, self._settings, self._env = home, settings, env
+        self._first_run = first_run
+        self._choices: list[ProviderChoice] = []
+        self._chosen: ProviderChoice | None = None
+        self._cancel = threading.Event()
+
+    def compose(self) -> ComposeResult:
+        """Title, list or form, what is going on."""
+        title = _("Welcome to orca") if self._first_run else _("Who answers?")
+        intro = (
+            _("Choose who you want to talk with. It can be changed at any time with F2.")
+            if self._first_run
+            else _("The choice is tested before it is saved.")
+        )
+        with Vertical(classes="dialog"):
+            yield Static(Content(title), classes="dialog-title", markup=False)
+            yield Static(Content(intro), classes="dialog-intro", markup=False)
+            yield OptionList(id="choices", markup=False)
+            with Vertical(id="form"):
+                yield Input(placeholder=_("Address, such as http://127.0.0.1:8080/v1"), id="url")
+                yield Input(placeholder=_("Model"), id="model")
+                yield Input(
+                    placeholder=_("Key (hidden; stored in config.toml, readable by you only)"), id="key", password=True
+                )
+            yield Static(id="state", markup=False)
+            yield Static(Content(_("Enter chooses · Esc goes back")), classes="dialog-hint", markup=False)
+
+    def on_mount(self) -> None:
+        """Look what is there."""
+        self.query_one("#choices", OptionList).focus()
+        self._say(_("looking for models…"))
+        self.run_worker(self._look(), name="choices", group="choices", description="choices")
+
+    async def _look(self) -> None:
+        from memory.provider.factory import list_choices
+
+        self._choices = await list_choices(self._settings, self._home, self._env)
+        options = self.query_one("#choices", OptionList)
+        options.add_options([Option(self._line(choice)) for choice in self._choices])
+        options.highlighted = next((i for i, choice in enumerate(self._choices) if choice.available), 0)
+        self._say("")
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        """Ask for what is missing, or try at once."""
+        choice = self._chosen = self._choices[event.option_index]
+        asked = fields_of(choice)
+        if not asked:
+            self._start(Answer(model=choice.model))
+            return
+        self.add_class("-form")
+        for name in FIELDS:
+            field = self.query_one(f"#{name}", Input)
+            field.display = name in asked
+            field.value = choice.model if name == "model" else ""
+        self._say(choice.detail)
+        self.query_one(f"#{asked[0]}", Input).focus()
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Enter goes to the next field; after the last one the choice is tried."""
+        shown = [field for name in FIELDS if (field := self.query_one(f"#{name}", Input)).display]
+        following = shown[shown.index(event.input) + 1 :]
+        if following:
+            following[0].focus()
+            return
+        values = {name: self.query_one(f"#{name}", Input).value for name in FIELDS}
+        self._start(Answer(values["url"], values["model"], values["key"]))
+
+    def action_back(self) -> None:
+        """From a running try to the form, from the form to the list, from the list to the chat."""
+        running = [worker for worker in self.workers if worker.group == "try" and worker.is_running]
+        if running:
+            self._cancel.set()
+            for worker in running:
+                worker.cancel()
+            self._say(_("cancelled"))
+        elif self.has_class("-form"):
+            self.remove_class("-form")
+            self._say("")
+            self.query_one("#choices", OptionList).focus()
+        else:
+            self.dismiss(None)
+
+    def _start(self, answer: Answer) -> None:
+        self._cancel.clear()
+        self.run_worker(self._try(answer), name="try", group="try", exclusive=True, description="try")
+
+    async def _try(self, answer: Answer) -> None:
+        assert self._chosen is not None  # noqa: S101 - a choice was made before
+        changes = changes_for(self._chosen.kind, answer)
+        try:
+            if self._chosen.kind == "local" and not self._chosen.available:
+                await asyncio.to_thread(self._install)
+            self._say(_("asking it for a word…"))
+            model = await connect(self._home, self._settings, changes, self._env)
+        except OrcaError as error:
+            self._say(f"{_(error.title)}: {error}", hint=error.hint, bad=True)
+            return
+        self.dismiss(Picked(model, with_changes(self._settings, changes)))
+
+    def _install(self) -> None:
+        """Fetch the built-in model; runs in a thread. Raises `ModelFileError`, also when the user cancelled."""
+        from memory.provider.model_files import install_builtin
+
+        def progress(done: int, total: int) -> None:
+            if self._cancel.is_set():
+                raise ModelFileError(_("The download was cancelled."))
+            share = f"{100 * done // total} %" if total else ""
+            text = _(
+                "fetching the model: {done} of {total} MB  {share}", done=done >> 20, total=total >> 20, share=share
+            )
+            self.app.call_from_thread(self._say, text)
+
+        install_builtin(self._home, progress)
+
+    def _say(self, text: str, *, hint: str = "", bad: bool = False) -> None:
+        line = Content.styled(clean(text), "$text-error" if bad else "$muted")
+        if hint:
+            line += Content(f"\n{clean(hint)}")
+        self.query_one("#state", Static).update(line)
+
+    def _line(self, choice: "ProviderChoice") -> Content:
+        mark = ("● ", "$text-success") if choice.available else ("○ ", "$muted")
+        name = Content.styled(f"{label(choice.label, 40):<30}", "bold")
+        return Content.assemble(mark) + name + Content.styled(label(choice.detail, 120), "$muted")
+
+
+def fields_of(choice: "ProviderChoice") -> tuple[str, ...]:
+    """What the user has to type for this choice."""
+    if choice.kind == "openai" and not choice.model:
+        return FIELDS
+    if choice.kind in ("openai", "siliconflow") and not choice.available:
+        return ("model", "key")
+    return ()

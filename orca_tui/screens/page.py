@@ -1,0 +1,55 @@
+"""A page of text over the chat: help, search results, doctor. Scrolls; Esc closes."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from memory.text import label
+from orca_tui.i18n import _
+
+
+class PageBody(VerticalScroll):
+    """The scrolling part."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("j", "scroll_down", show=False),
+        Binding("k", "scroll_up", show=False),
+        Binding("g", "scroll_home", show=False),
+        Binding("G,shift+g", "scroll_end", show=False),
+    ]
+
+
+class Page(ModalScreen[None]):
+    """A title and lines that were made from plain text (`Content`, never markup)."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q", "close", show=False, id="page.close"),
+    ]
+
+    def __init__(self, title: str, lines: Sequence[Content], *, note: str = "") -> None:
+        super().__init__(classes="-dialog")
+        self._title = title
+        self._lines = list(lines)
+        self._note = note
+
+    def compose(self) -> ComposeResult:
+        """Title, scrolling text, closing hint."""
+        with Vertical(classes="dialog"):
+            yield Static(Content(label(self._title)), classes="dialog-title", markup=False)
+            with PageBody(classes="dialog-body"):
+                yield Static(Content("\n").join(self._lines), markup=False)
+            yield Static(Content(self._note or _("Esc closes")), classes="dialog-hint", markup=False)
+
+    def on_mount(self) -> None:
+        """Scrolling keys work at once."""
+        self.query_one(PageBody).focus()
+
+    def action_close(self) -> None:
+        """Back to the chat."""
+        self.dismiss(None)

@@ -1,0 +1,91 @@
+"""From the first frame to a chat that answers: the store, the session to show, the model, the first-run choices."""
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from memory.errors import OrcaError
+from orca_tui.conversation import Conversation, newest
+from orca_tui.messages import CoreChanged
+from orca_tui.provider_setup import DEMO, nothing_chosen, notice_about
+
+if TYPE_CHECKING:
+    from memory.clock import Clock
+    from memory.core import Core
+    from memory.provider.base import ChatModel, Embedder
+    from orca_tui.app import OrcaApp
+
+
+class Startup:
+    """Opens the core in a thread, so that typing works from the first frame on. Failures are shown in the transcript."""
+
+    def __init__(
+        self,
+        app: "OrcaApp",
+        *,
+        session_id: str | None,
+        chat: "ChatModel | None",
+        embedder: "Embedder | None",
+        clock: "Clock | None",
+    ) -> None:
+        """`session_id`: the session to show; `chat` and `embedder` replace what the settings would choose."""
+        self._app = app
+        self._session_id = session_id
+        self._chat, self._embedder, self._clock = chat, embedder, clock
+
+    async def run(self) -> None:
+        """Open the store and a session, send what was typed meanwhile, then build the model."""
+        app = self._app
+        try:
+            core = await asyncio.to_thread(self._open_core)
+            app.core = core
+            await core.start()
+        except OrcaError as error:
+            app.chat.add_error(error)
+            return
+        core.subscribe(lambda event: app.post_message(CoreChanged(event)))
+        conversation = Conversation(core, app.chat, app.bridge, app.spawn)
+        await self._open_first(conversation, core)
+        app.conversation = conversation
+        await app.submit_pending()
+        await self.check_model()
+
+    async def check_model(self) -> None:
+        """Build the model and say who answers; when nobody was chosen, offer the choices."""
+        app = self._app
+        if app.core is None or app.conversation is None:
+            return
+        app.conversation.window = None
+        try:
+            model = await app.core.chat_model()
+        except OrcaError as error:
+            app.chat.set_model("", "")
+            if nothing_chosen(app.settings):
+                app.choose_model(first_run=True)
+            else:
+                app.chat.add_error(error)
+            return
+        app.chat.set_model(model.name, notice_about(model))
+        await app.conversation.refresh_memory()
+        if model.name == DEMO and nothing_chosen(app.settings):
+            app.choose_model(first_run=True)
+
+    def _open_core(self) -> "Core":
+        from memory.core import Core
+
+        app = self._app
+        return Core.open(
+            app.home, app.settings, clock=self._clock, chat=self._chat, embedder=self._embedder, env=app.env
+        )
+
+    async def _open_first(self, conversation: Conversation, core: "Core") -> None:
+        """The session that was asked for, else one whose reply was interrupted, else a new one."""
+        interrupted = newest(core.interrupted)
+        wanted = self._session_id or (interrupted.session_id if interrupted is not None else None)
+        if wanted is not None:
+            try:
+                await conversation.open(wanted)
+            except OrcaError as error:
+                self._app.tell_error(error)
+            else:
+                return
+        await conversation.new()

@@ -1,0 +1,47 @@
+"""The two ways out when something goes wrong: a log entry, and a watchdog for a clean exit that hangs."""
+
+import os
+import sys
+import threading
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import Any
+
+from memory.config import Home
+from memory.text import clean
+
+RESET = (
+    "\x1b[?1049l\x1b[?25h\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1015l\x1b[?2004l\x1b[?1004l\x1b[<u\x1b[0m"
+)
+"""Leaves the alternate screen, shows the cursor, switches mouse, paste and focus reports and the kitty keys off."""
+
+
+def exit_within(seconds: float, code: int, attributes: list[Any] | None) -> threading.Timer:
+    """End the process with `code` after `seconds` whatever hangs; `attributes` are the terminal's from before.
+
+    Cancel the returned timer when the clean way worked.
+    """
+    timer = threading.Timer(seconds, _end, (code, attributes))
+    timer.daemon = True
+    timer.start()
+    return timer
+
+
+def write_log(home: Home, text: str) -> None:
+    """Append `text` to the log, readable by its owner only. A log that cannot be written is no reason to fail."""
+    with suppress(OSError):
+        home.ensure()
+        handle = os.open(home.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        with os.fdopen(handle, "a", encoding="utf-8", errors="backslashreplace") as log:
+            log.write(f"{datetime.now(UTC).isoformat(timespec='seconds')} {clean(text).rstrip()}\n")
+
+
+def _end(code: int, attributes: list[Any] | None) -> None:
+    try:
+        os.write(sys.__stderr__.fileno() if sys.__stderr__ else 2, RESET.encode())
+        if attributes is not None:
+            import termios
+
+            termios.tcsetattr(sys.__stdin__.fileno() if sys.__stdin__ else 0, termios.TCSANOW, attributes)
+    finally:
+        os._exit(code)
