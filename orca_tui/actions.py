@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, get_args
 from memory.config import Language
 from memory.errors import OrcaError
 from memory.text import label
+from memory.types import ItemKind
 from orca_tui import pages
 from orca_tui.commands import BY_NAME
 from orca_tui.i18n import _, set_language
@@ -164,6 +165,16 @@ class Actions:
         hits = await self._talk().core.manager.search(argument, limit=20)
         title = _("Memory: {query}", query=label(argument, 60))
         self._app.push_screen(Page(title, pages.hit_lines(hits)))
+
+    async def show_item(self, kind: ItemKind, item_id: int) -> None:
+        """The whole text of what the sidebar shows in one line."""
+        store = self._talk().core.store
+        try:
+            title, lines = await asyncio.to_thread(pages.item, store, kind, item_id)
+        except OrcaError as error:
+            self._app.tell_error(error)
+            return
+        self._app.push_screen(Page(title, lines))
 
     def _prompt(self, command: str) -> None:
         """Begin a command in the composer for the user to complete; a draft stays as it is."""

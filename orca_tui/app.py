@@ -1,7 +1,5 @@
 """The composition root: opens the core behind the first frame, and joins screens, commands, themes and signals."""
 
-import asyncio
-import signal
 import traceback
 from collections.abc import Coroutine, Mapping, Sequence
 from contextlib import suppress
@@ -9,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.segment import Segments
 from rich.text import Text
+from textual import on
 from textual.app import App
 from textual.binding import BindingsMap
 from textual.command import CommandPalette
@@ -17,18 +16,19 @@ from textual.widgets import TextArea
 
 from memory.config import Home, Settings
 from memory.errors import OrcaError
-from memory.events import MemoryChanged
+from memory.events import MemoryChanged, QueueChanged
 from memory.text import clean, label
 from orca_tui import commands, keys
 from orca_tui.actions import Actions
 from orca_tui.bridge import Bridge
 from orca_tui.conversation import Conversation
 from orca_tui.i18n import _, set_language
+from orca_tui.leaving import Leaving
 from orca_tui.messages import CommandChosen, CoreChanged, TurnEnded
 from orca_tui.safe import RenderGuard, safe_link
 from orca_tui.screens.chat import ChatScreen
 from orca_tui.startup import Startup
-from orca_tui.terminal import exit_within, write_log
+from orca_tui.terminal import write_log
 from orca_tui.themes import DEFAULT_THEME, VARIABLES, load_themes
 from orca_tui.widgets.composer import Composer
 from orca_tui.widgets.memory_sidebar import MemorySidebar
@@ -41,13 +41,8 @@ if TYPE_CHECKING:
     from memory.provider.base import ChatModel, Embedder
     from orca_tui.screens.model_picker import Picked
 
-DRAIN = 1.0
-"""Seconds that running turns, and then the embedding queue, get to finish when leaving."""
-HARD_EXIT = 4.0
-"""Seconds after which leaving is forced."""
 
-
-class OrcaApp(App[None], inherit_bindings=False):
+class OrcaApp(App[object], inherit_bindings=False):
     """The terminal app. `chat` and `embedder` replace what the settings would choose (tests, demo)."""
 
     TITLE = "orca"
@@ -82,7 +77,7 @@ class OrcaApp(App[None], inherit_bindings=False):
         self._warnings = [*warnings, *self.keymap.problems]
         self._startup = Startup(self, session_id=session_id, chat=chat, embedder=embedder, clock=clock)
         self._pending: str | None = None
-        self._leaving = False
+        self._leaving = Leaving(self)
         self._quit_asked = False
         self._set_up_themes()
 
@@ -99,7 +94,7 @@ class OrcaApp(App[None], inherit_bindings=False):
     def on_ready(self) -> None:
         """The first frame is on the screen: now the store, then the model."""
         if not self.is_headless:
-            self._catch_signals()
+            self._leaving.catch_signals()
         self.chat.composer.set_commands([(c.name, _(c.summary)) for c in commands.COMMANDS])
         if self._warnings:
             text = "\n".join(label(warning) for warning in self._warnings[:5])
@@ -150,12 +145,17 @@ class OrcaApp(App[None], inherit_bindings=False):
         """From the palette."""
         self.spawn(self.actions.run(event.name, event.argument), "command")
 
+    def on_memory_sidebar_item_chosen(self, event: MemorySidebar.ItemChosen) -> None:
+        """Show the whole text of a memory or message."""
+        self.spawn(self.actions.show_item(event.kind, event.id), "command")
+
     def on_session_list_chosen(self, event: SessionList.Chosen) -> None:
         """Open it; an overlay goes."""
         self.chat.close_overlay()
         self.spawn(self.actions.run("resume", event.session_id), "command")
 
-    def on_composer_paste_refused(self, event: Composer.PasteRefused) -> None:
+    @on(Composer.PasteRefused)
+    def _paste_refused(self, event: Composer.PasteRefused) -> None:
         """Too much for a prompt."""
         self.chat.hint_line.say(_("That paste is larger than {n} MB and was left out", n=event.limit >> 20))
 
@@ -171,12 +171,12 @@ class OrcaApp(App[None], inherit_bindings=False):
             self.spawn(self.conversation.refresh(), "refresh")
 
     def on_core_changed(self, message: CoreChanged) -> None:
-        """Background work: the queue's state at once, memory when it changed."""
-        if self.conversation is None or self.core is None:
-            return
-        self.chat.show_queue(self.core.queue.waiting, self.core.queue.status)
-        if isinstance(message.event, MemoryChanged):
-            self.spawn(self.conversation.refresh_memory(), "refresh")
+        """Background work: the queue's state, or memory that was written."""
+        match message.event:
+            case QueueChanged(waiting=waiting, status=status, problem=problem):
+                self.chat.show_queue(waiting, status, problem)
+            case MemoryChanged() if self.conversation is not None:
+                self.spawn(self.conversation.refresh_memory(), "refresh")
 
     def tell_error(self, error: OrcaError) -> None:
         """An error of a command: shown for a while, in the corner."""
@@ -246,6 +246,10 @@ class OrcaApp(App[None], inherit_bindings=False):
         self.chat.composer.set_commands([(c.name, _(c.summary)) for c in commands.COMMANDS])
         self.chat.show_keys()
 
+    def preview_theme(self, name: str) -> None:
+        """Show a theme without saving it."""
+        self.theme = name
+
     def _set_up_themes(self) -> None:
         themes, problems = load_themes(self.home.themes)
         for theme in themes:
@@ -260,37 +264,12 @@ class OrcaApp(App[None], inherit_bindings=False):
     # the end
 
     async def leave(self, code: int) -> None:
-        """End running turns, keep what they brought, drain the writes, and go."""
-        if self._leaving:
-            return
-        self._leaving = True
-        if not self.is_headless:
-            exit_within(HARD_EXIT, code, getattr(self._driver, "attrs_before", None))
-        self.bridge.stop_all()
-        with suppress(TimeoutError):
-            await asyncio.wait_for(self.bridge.idle(), DRAIN)
-        await self._close_core()
-        self.exit(return_code=code)
+        """Keep what running turns brought, drain the writes, and end the process with `code`."""
+        await self._leaving.leave(code)
 
     async def on_unmount(self) -> None:
         """However the app ends, the store is closed."""
-        await self._close_core()
-
-    async def _close_core(self) -> None:
-        core, self.core = self.core, None
-        if core is not None:
-            await core.close(drain=DRAIN)
-
-    def _catch_signals(self) -> None:
-        loop = asyncio.get_running_loop()
-        for name in ("SIGTERM", "SIGHUP", "SIGQUIT"):
-            number = getattr(signal, name, None)
-            if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
-                with suppress(NotImplementedError):  # no such thing on Windows
-                    loop.add_signal_handler(number, self._on_signal, 128 + number)
-
-    def _on_signal(self, code: int) -> None:
-        self.spawn(self.leave(code), "leave")
+        await self._leaving.close_core()
 
     def _fatal_error(self) -> None:
         """An error in orca itself: a sentence for the user, the traceback without values for the log."""

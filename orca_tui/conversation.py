@@ -159,15 +159,16 @@ class Conversation:
 
     async def _session(self, first_words: str) -> Session:
         """The open session, stored from here on; a new one is called by its first words."""
-        if self.session is None:
-            memory = self.core.settings.memory
-            self.session = await asyncio.to_thread(
-                self.core.store.create_session,
-                scope=Scope(memory.user_id, memory.project or None),
-                title=label(first_words, TITLE_LENGTH),
-                incognito=self.incognito,
-            )
-        return self.session
+        if self.session is not None:
+            return self.session
+        memory = self.core.settings.memory
+        self.session = created = await asyncio.to_thread(
+            self.core.store.create_session,
+            scope=Scope(memory.user_id, memory.project or None),
+            title=label(first_words, TITLE_LENGTH),
+            incognito=self.incognito,
+        )
+        return created
 
 
 def newest(messages: Sequence[Message]) -> Message | None:

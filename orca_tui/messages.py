@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 from textual.message import Message
 
 if TYPE_CHECKING:
-    from memory.core import CoreEvent
-    from memory.errors import OrcaError
+    from memory.events import BackgroundEvent
 
 
 @dataclass
@@ -24,19 +23,7 @@ class TurnEnded(Message):
 
 
 @dataclass
-class CoreReady(Message):
-    """The store is open: messages can be sent and sessions listed."""
-
-
-@dataclass
-class CoreFailed(Message):
-    """The store cannot be opened."""
-
-    error: "OrcaError"
-
-
-@dataclass
 class CoreChanged(Message):
     """Something moved in the background: memory was written, or the embedding queue went on. Safe from any thread."""
 
-    event: "CoreEvent"
+    event: "BackgroundEvent"

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from textual.content import Content
 
 from memory.config import Home, Settings
+from memory.store.base import Store
 from memory.text import clean, label
-from memory.types import Hit
+from memory.types import Hit, ItemKind
 from orca_tui import keys
 from orca_tui.commands import COMMANDS, Command
 from orca_tui.i18n import _
@@ -28,7 +29,7 @@ def help_lines(keymap: keys.Keymap) -> list[Content]:
         lines += [Content(""), Content.styled(_(group), "bold $text-primary")]
         lines += [_command_line(command, keymap) for command in COMMANDS if command.group == group]
     lines += [Content(""), Content.styled(_("Keys"), "bold $text-primary")]
-    lines += [_pair(key, _(meaning)) for key, meaning in EDITOR_KEYS]
+    lines += [_pair(key, _(meaning), 28) for key, meaning in EDITOR_KEYS]
     lines += [
         Content(""),
         Content.styled(_("Any key can be changed in the settings file, below [keys]."), "$text-muted"),
@@ -47,6 +48,26 @@ def hit_lines(hits: Sequence[Hit]) -> list[Content]:
         head = f"{hit.timestamp[:10]}  {label(kind)}  {hit.parts.total:.2f}"
         lines += [Content.styled(head, "$text-accent"), Content(clean(hit.text).strip()), Content("")]
     return lines[:-1]
+
+
+def item(store: Store, kind: ItemKind, item_id: int) -> tuple[str, list[Content]]:
+    """Title and text of one message or memory. Blocking; raises `NotFoundError`."""
+    if kind == "message":
+        message = store.message(item_id)
+        return _("Message"), _text_with_facts(message.content, message.timestamp, _(message.role), message.state)
+    if kind == "short_term":
+        summary = store.short_term_memory(item_id)
+        return _("Summary"), _text_with_facts(
+            summary.content, summary.updated_at, _("{n} turns", n=summary.source_count)
+        )
+    memory = store.memory(item_id)
+    facts = (memory.updated_at, memory.memory_type, memory.branch, memory.status, memory.topic_key or "")
+    return _("Memory"), _text_with_facts(memory.content, *facts)
+
+
+def _text_with_facts(text: str, when: str, *facts: str) -> list[Content]:
+    line = " · ".join(label(fact) for fact in (when[:16].replace("T", " "), *facts) if fact)
+    return [Content.styled(line, "$muted"), Content(""), Content(clean(text).strip())]
 
 
 def settings_lines(home: Home) -> list[Content]:
@@ -70,11 +91,12 @@ async def doctor_lines(home: Home, settings: Settings) -> list[Content]:
 
 def _command_line(command: Command, keymap: keys.Keymap) -> Content:
     shown = ", ".join(keys.display(key) for key in keys.split(keymap.keys[command.name])[:2])
-    typed = f"/{command.name} {command.argument}".rstrip()
-    return _pair(shown, _(command.summary)) + Content.styled(f"  {typed}", "$text-muted")
+    line = _pair(shown, f"/{command.name}", 14)
+    line += Content(" " * max(2, 28 - line.cell_length)) + Content(_(command.summary))
+    return line + Content.styled(f"  {command.argument}", "$muted") if command.argument else line
 
 
-def _pair(left: str, right: str) -> Content:
-    """Two columns: a key or name, and what it is."""
+def _pair(left: str, right: str, width: int = 22) -> Content:
+    """Two columns: a key or name in `width` cells, and what it is."""
     text = Content.styled(label(left), "bold $text-accent")
-    return text + Content(" " * max(2, 22 - text.cell_length)) + Content(label(right, 2000))
+    return text + Content(" " * max(2, width - text.cell_length)) + Content(label(right, 2000))

@@ -19,15 +19,6 @@ PROBE_TIMEOUT = 60.0
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
-    """What a choice still needs from the user."""
-
-    url: bool = False
-    model: bool = False
-    key: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Answer:
     """What the user filled in."""
 
@@ -36,23 +27,22 @@ class Answer:
     key: str = ""
 
 
-def changes_for(kind: ProviderKind, answer: Answer) -> dict[str, str]:
+def changes_for(kind: ProviderKind, answer: Answer, settings: Settings) -> dict[str, str]:
     """Dotted setting → value for this choice.
 
-    The address and key of the provider before never stay behind: a key goes only to the host that it was given for.
+    A key goes only to the host that it was given for: another address never meets the key of the one before.
     """
-    changes = {
-        "llm.provider": kind,
-        "llm.base_url": answer.url.strip(),
-        "llm.model": answer.model.strip(),
-        "llm.api_key_env": "",
-    }
-    if kind == "siliconflow":
-        changes["llm.api_key"] = ""
-        if answer.key:
-            changes["siliconflow.api_key"] = answer.key.strip()
-    elif kind == "openai" and (answer.key or answer.url):
-        changes["llm.api_key"] = answer.key.strip()
+    changes = {"llm.provider": kind, "llm.model": answer.model.strip()}
+    if answer.url or (kind == "ollama" and settings.llm.provider != "ollama"):
+        changes |= {
+            "llm.base_url": answer.url.strip(),
+            "llm.api_key": answer.key.strip(),
+            "llm.api_key_env": "",
+        }
+    elif answer.key and kind == "siliconflow":
+        changes["siliconflow.api_key"] = answer.key.strip()
+    elif answer.key:
+        changes |= {"llm.api_key": answer.key.strip(), "llm.api_key_env": ""}
     return changes
 
 

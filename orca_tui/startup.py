@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Startup:
-    """Opens the core in a thread, so that typing works from the first frame on. Failures are shown in the transcript."""
+    """Opens the core in a thread, so that typing works from the first frame on. Failures go to the transcript."""
 
     def __init__(
         self,
@@ -42,6 +42,8 @@ class Startup:
         except OrcaError as error:
             app.chat.add_error(error)
             return
+        queue = core.queue
+        app.chat.show_queue(queue.waiting, queue.status, queue.problem)
         core.subscribe(lambda event: app.post_message(CoreChanged(event)))
         conversation = Conversation(core, app.chat, app.bridge, app.spawn)
         await self._open_first(conversation, core)
@@ -64,7 +66,7 @@ class Startup:
             else:
                 app.chat.add_error(error)
             return
-        app.chat.set_model(model.name, notice_about(model))
+        app.chat.set_model(model.name, notice_about(model), tiny=model.tiny)
         await app.conversation.refresh_memory()
         if model.name == DEMO and nothing_chosen(app.settings):
             app.choose_model(first_run=True)

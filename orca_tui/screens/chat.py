@@ -5,7 +5,6 @@ It draws; what a key or a typed line means is decided by the app (`orca_tui.acti
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
@@ -35,17 +34,17 @@ FULL = 132
 """Cells from which the list of sessions has one too."""
 
 
-class ChatScreen(Screen[None]):
+class ChatScreen(Screen[object]):
     """The main screen; the one `TurnView`."""
 
-    AUTO_FOCUS: ClassVar[str | None] = "#composer"
-    HORIZONTAL_BREAKPOINTS: ClassVar[list[tuple[int, str]] | None] = [
+    AUTO_FOCUS = "#composer"
+    HORIZONTAL_BREAKPOINTS = [
         (0, "-tiny"),
         (40, "-narrow"),
         (WIDE, "-wide"),
         (FULL, "-full"),
     ]
-    VERTICAL_BREAKPOINTS: ClassVar[list[tuple[int, str]] | None] = [(0, "-flat"), (10, "-high")]
+    VERTICAL_BREAKPOINTS = [(0, "-flat"), (10, "-high")]
 
     def __init__(self, keymap: Keymap, *, panel: bool, sidebar: bool) -> None:
         """`panel` and `sidebar`: whether the side columns are shown where there is room for them."""
@@ -113,7 +112,7 @@ class ChatScreen(Screen[None]):
 
     def show_sessions(self, sessions: Sequence[Session]) -> None:
         """Fill the list of sessions."""
-        self.query_one(SessionList).show(list(sessions), self.session_id)
+        self.query_one(SessionList).show(sessions, self.session_id)
 
     def show_report(self, report: ContextReport | None) -> None:
         """Where the tokens go."""
@@ -144,15 +143,15 @@ class ChatScreen(Screen[None]):
         self.set_activity("")
         self.show_keys()
 
-    def set_model(self, name: str, notice: str) -> None:
+    def set_model(self, name: str, notice: str, *, tiny: bool = False) -> None:
         """Who answers, and what is to be known about it; both may be empty."""
-        self.status.update_status(model=name)
+        self.status.update_status(model=name, tiny=tiny)
         self._model_notice = notice
         self.query_one(Welcome).show_notice(notice)
 
-    def show_queue(self, waiting: int, status: str) -> None:
+    def show_queue(self, waiting: int, status: str, problem: str) -> None:
         """How the embedding queue goes."""
-        self.status.update_status(waiting=waiting, queue_status=status)
+        self.status.update_status(waiting=waiting, queue_status=status, queue_problem=problem)
 
     def set_activity(self, text: str) -> None:
         """What is going on, in the status bar; ends a countdown."""

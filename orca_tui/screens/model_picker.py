@@ -4,6 +4,7 @@ The same screen greets on the first run. Nothing is saved before the model has a
 """
 
 import asyncio
+import importlib.util
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from memory.config import Home, Settings
-from memory.errors import ModelFileError, OrcaError
+from memory.errors import LocalModelMissing, ModelFileError, OrcaError
 from memory.text import clean, label
 from orca_tui.i18n import _
 from orca_tui.provider_setup import Answer, changes_for, connect, with_changes
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from memory.provider.factory import ProviderChoice
 
 FIELDS = ("url", "model", "key")
+OTHER = "Another server"
+"""Label of the choice that asks for an address."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +84,11 @@ class ModelPicker(ModalScreen[Picked | None]):
         self.run_worker(self._look(), name="choices", group="choices", description="choices")
 
     async def _look(self) -> None:
-        from memory.provider.factory import list_choices
+        from memory.provider.factory import ProviderChoice, list_choices
 
-        self._choices = await list_choices(self._settings, self._home, self._env)
+        found = await list_choices(self._settings, self._home, self._env)
+        other = ProviderChoice("openai", OTHER, "", False, _("Any address that speaks OpenAI's protocol."))
+        self._choices = [*found[:-1], other, found[-1]]
         options = self.query_one("#choices", OptionList)
         options.add_options([Option(self._line(choice)) for choice in self._choices])
         options.highlighted = next((i for i, choice in enumerate(self._choices) if choice.available), 0)
@@ -107,6 +112,10 @@ class ModelPicker(ModalScreen[Picked | None]):
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Enter goes to the next field; after the last one the choice is tried."""
         shown = [field for name in FIELDS if (field := self.query_one(f"#{name}", Input)).display]
+        needed = ("url",) if shown[0].id == "url" else ("key",)
+        if event.input.id in needed and not event.input.value.strip():
+            self._say(_("This cannot be empty."), bad=True)
+            return
         following = shown[shown.index(event.input) + 1 :]
         if following:
             following[0].focus()
@@ -135,9 +144,10 @@ class ModelPicker(ModalScreen[Picked | None]):
 
     async def _try(self, answer: Answer) -> None:
         assert self._chosen is not None  # noqa: S101 - a choice was made before
-        changes = changes_for(self._chosen.kind, answer)
+        changes = changes_for(self._chosen.kind, answer, self._settings)
         try:
             if self._chosen.kind == "local" and not self._chosen.available:
+                require_runtime(self._chosen)
                 await asyncio.to_thread(self._install)
             self._say(_("asking it for a word…"))
             model = await connect(self._home, self._settings, changes, self._env)
@@ -169,13 +179,22 @@ class ModelPicker(ModalScreen[Picked | None]):
 
     def _line(self, choice: "ProviderChoice") -> Content:
         mark = ("● ", "$text-success") if choice.available else ("○ ", "$muted")
-        name = Content.styled(f"{label(choice.label, 40):<30}", "bold")
-        return Content.assemble(mark) + name + Content.styled(label(choice.detail, 120), "$muted")
+        what = label(f"{choice.model} · {choice.detail}" if choice.model else choice.detail, 160)
+        name = Content.styled(f"{label(_(choice.label), 24):<16}", "bold")
+        return Content.assemble(mark) + name + Content.styled(what, "$muted")
+
+
+def require_runtime(choice: "ProviderChoice") -> None:
+    """Raise `LocalModelMissing` when a model file alone would not help."""
+    from memory.provider.factory import RUNTIME
+
+    if importlib.util.find_spec(RUNTIME) is None:
+        raise LocalModelMissing(_("What runs models inside orca is not installed here."), hint=choice.detail)
 
 
 def fields_of(choice: "ProviderChoice") -> tuple[str, ...]:
     """What the user has to type for this choice."""
-    if choice.kind == "openai" and not choice.model:
+    if choice.label == OTHER:
         return FIELDS
     if choice.kind in ("openai", "siliconflow") and not choice.available:
         return ("model", "key")

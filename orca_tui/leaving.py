@@ -1,0 +1,56 @@
+"""The way out: running turns keep what they brought, writes drain, the terminal is restored, the exit code is right."""
+
+import asyncio
+import signal
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from orca_tui.terminal import exit_within
+
+if TYPE_CHECKING:
+    from orca_tui.app import OrcaApp
+
+DRAIN = 1.0
+"""Seconds that running turns, and then the embedding queue, get to finish."""
+HARD_EXIT = 4.0
+"""Seconds after which leaving is forced."""
+
+
+class Leaving:
+    """Ends one app. Every way out comes through here: quit, signals, errors."""
+
+    def __init__(self, app: "OrcaApp") -> None:
+        self._app = app
+        self._begun = False
+
+    async def leave(self, code: int) -> None:
+        """Stop the turns, close the core, exit with `code`. A second call does nothing."""
+        if self._begun:
+            return
+        self._begun = True
+        app = self._app
+        if not app.is_headless:
+            exit_within(HARD_EXIT, code, getattr(app._driver, "attrs_before", None))
+        app.bridge.stop_all()
+        with suppress(TimeoutError):
+            await asyncio.wait_for(app.bridge.idle(), DRAIN)
+        await self.close_core()
+        app.exit(return_code=code)
+
+    async def close_core(self) -> None:
+        """Drain and close the store; once."""
+        core, self._app.core = self._app.core, None
+        if core is not None:
+            await core.close(drain=DRAIN)
+
+    def catch_signals(self) -> None:
+        """SIGTERM, SIGHUP and SIGQUIT leave like a quit, with 128 + their number. Call it on the app's loop."""
+        loop = asyncio.get_running_loop()
+        for name in ("SIGTERM", "SIGHUP", "SIGQUIT"):
+            number = getattr(signal, name, None)
+            if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
+                with suppress(NotImplementedError):  # Windows
+                    loop.add_signal_handler(number, self._on_signal, 128 + number)
+
+    def _on_signal(self, code: int) -> None:
+        self._app.spawn(self.leave(code), "leave")
