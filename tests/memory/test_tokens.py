@@ -33,7 +33,9 @@ def test_messages_cost_more_than_their_text() -> None:
     assert COUNTER.count_message("user", "hello") == 1 + MESSAGE_OVERHEAD
 
 
-@pytest.mark.parametrize("hostile", ["a" * 20_000, "=" * 20_000, " " * 20_000, "e\u0301" * 10_000, "汉" * 20_000])
+@pytest.mark.parametrize(
+    "hostile", ["a" * 20_000, "=" * 20_000, " " * 20_000, "e\u0301" * 10_000, "汉" * 20_000], ids="a= e汉"
+)
 def test_unbroken_runs_do_not_stall(hostile: str) -> None:
     counter = TokenCounter()
     before = time.process_time()
