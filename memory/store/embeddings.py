@@ -1,0 +1,176 @@
+"""Which items still wait for a vector, storing vectors, and searching by them."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from memory.errors import InvalidVectorError
+from memory.store.filters import Filter, Parameters
+from memory.store.parts import StorePart
+from memory.store.rows import TABLES
+from memory.store.vectors import (
+    CATCH_UP_ROWS,
+    catch_up,
+    checked,
+    current_model,
+    index_is_current,
+    pack_code,
+    remove_from_index,
+    search_index,
+)
+from memory.types import Candidate, ItemKind, MemoryStatus, Scope
+
+if TYPE_CHECKING:
+    import apsw
+
+    from memory.provider.base import Vectors
+
+_PUBLIC = "CROSS JOIN sessions AS session ON session.id = item.session_id WHERE session.incognito = 0"
+_EMBEDDED: dict[ItemKind, tuple[str, str]] = {
+    "message": (
+        "item.timestamp",
+        f"main_messages AS item {_PUBLIC} AND item.state <> 'streaming'"
+        " AND item.role IN ('user', 'assistant') AND length(item.content) >= 10",
+    ),
+    "short_term": ("item.created_at", f"short_term_memories AS item {_PUBLIC}"),
+    "long_term": ("item.created_at", "long_term_memories AS item WHERE item.status <> 'trashed'"),
+}
+"""What is to have a vector: the column that tells its age, and where to find it."""
+
+
+class EmbeddingPart(StorePart):
+    """The methods about vectors."""
+
+    def waiting_for_embedding(self, *, model: str, limit: int = 100) -> list[tuple[ItemKind, int, str]]:
+        """Items without a vector of `model`: kind, id and text, oldest first. Finished messages of 10 characters
+        or more by user and assistant, all summaries (neither of incognito sessions), all memories not trashed."""
+        limit = max(limit, 0)
+        found: list[tuple[str, ItemKind, int, str]] = []
+        with self._db.read() as connection:
+            for kind, (age, _) in _EMBEDDED.items():
+                source, values = _waiting(connection, kind, model)
+                query = f"SELECT {age}, item.id, item.content FROM {source} ORDER BY item.id LIMIT ?"
+                rows = connection.execute(query, [*values, limit])
+                found += [(time, kind, item_id, text) for time, item_id, text in rows]
+        found.sort(key=lambda item: item[0])
+        return [(kind, item_id, text) for _, kind, item_id, text in found[:limit]]
+
+    def count_waiting(self, *, model: str) -> int:
+        """How many items `waiting_for_embedding` would give without a limit."""
+        total = 0
+        with self._db.read() as connection:
+            for kind in _EMBEDDED:
+                source, values = _waiting(connection, kind, model)
+                total += connection.execute(f"SELECT count(*) FROM {source}", values).get
+        return total
+
+    def put_embeddings(self, items: Sequence[tuple[ItemKind, int]], vectors: "Vectors", *, model: str) -> int:
+        """Store vectors (shape (len(items), width)) and their index rows, set `has_embedding`.
+
+        Items that are gone meanwhile are left out; tells how many were stored. A row that is not finite, is zero,
+        or has another width than `model`'s earlier ones: `InvalidVectorError`, nothing stored. The first vectors of
+        another model make it the current one: what has no vector of it waits again.
+        """
+        if not items:
+            return 0
+        matrix = checked(vectors, len(items))
+        now, stored = self._clock.now(), 0
+        with self._db.write() as connection:
+            _make_current(connection, model, matrix.shape[1])
+            for (kind, item_id), vector in zip(items, matrix, strict=True):
+                exists = connection.execute(f"SELECT 1 FROM {TABLES[kind]} WHERE id = ?", (item_id,)).get
+                if exists:
+                    blobs = (vector.astype("<f4").tobytes(), pack_code(vector))
+                    connection.execute(
+                        "INSERT OR REPLACE INTO embeddings (kind, item_id, model, width, updated_at, vector, code)"
+                        " VALUES (?, ?, ?, ?, ?, ?, ?)",
+                        (kind, item_id, model, len(vector), now, *blobs),
+                    )
+                    if kind == "message":
+                        connection.execute("UPDATE main_messages SET has_embedding = 1 WHERE id = ?", (item_id,))
+                    stored += 1
+            if self._has_vec0:
+                catch_up(connection, stored + CATCH_UP_ROWS)
+        return stored
+
+    def search_vector(
+        self,
+        query: "Vectors",
+        *,
+        model: str,
+        kinds: Sequence[ItemKind],
+        limit: int = 50,
+        session_id: str | None = None,
+        exclude_session: str | None = None,
+        scope: Scope | None = None,
+        branches: Sequence[str] | None = None,
+        status: Sequence[MemoryStatus] | None = ("active",),
+    ) -> list[Candidate]:
+        """Nearest items by cosine, best first, among vectors that `model` made; `query` has shape (width,)."""
+        wanted = checked([query], 1)[0]
+        where = Filter(session_id, exclude_session, scope, branches, status)
+        found: list[Candidate] = []
+        if limit < 1:
+            return found
+        with self._db.read() as connection:
+            width = _width(connection, model)
+            if width is None:
+                return found
+            _check_width(model, width, len(wanted))
+            use_index = self._has_vec0 and index_is_current(connection, model)
+            search = search_index if use_index else self._exact.search
+            for kind in dict.fromkeys(kinds):
+                found += search(connection, kind, wanted, model, where, limit)
+        found.sort(key=lambda candidate: -candidate.score)
+        return found[:limit]
+
+
+def forget_vectors(connection: "apsw.Connection", kind: ItemKind, item_ids: Sequence[int], *, has_vec0: bool) -> None:
+    """Drop the vectors of items whose text has changed or is going."""
+    for item_id in item_ids:
+        connection.execute("DELETE FROM embeddings WHERE kind = ? AND item_id = ?", (kind, item_id))
+        if kind == "message":
+            connection.execute("UPDATE main_messages SET has_embedding = 0 WHERE id = ?", (item_id,))
+    if has_vec0:
+        remove_from_index(connection, kind, item_ids)
+
+
+def _waiting(connection: "apsw.Connection", kind: ItemKind, model: str) -> tuple[str, Parameters]:
+    """FROM and WHERE of the items that have no vector of `model`, and the values."""
+    source = _EMBEDDED[kind][1]
+    current = current_model(connection)
+    if kind == "message" and current is not None and current[0] == model:
+        return f"{source} AND item.has_embedding = 0", []
+    missing = (
+        "SELECT 1 FROM embeddings AS embedding WHERE embedding.kind = ? AND embedding.item_id = item.id AND model = ?"
+    )
+    return f"{source} AND NOT EXISTS ({missing})", [kind, model]
+
+
+def _make_current(connection: "apsw.Connection", model: str, width: int) -> None:
+    """Let `has_embedding` speak of `model` from now on."""
+    known = _width(connection, model)
+    if known is not None:
+        _check_width(model, known, width)
+    if current_model(connection) == (model, width):
+        return
+    connection.execute(
+        "INSERT OR REPLACE INTO embedding_models (table_name, model, width) VALUES ('embeddings', ?, ?)", (model, width)
+    )
+    embedded = "id IN (SELECT item_id FROM embeddings WHERE kind = 'message' AND model = ?)"
+    connection.execute(
+        f"UPDATE main_messages SET has_embedding = {embedded} WHERE has_embedding <> ({embedded})", (model, model)
+    )
+
+
+def _width(connection: "apsw.Connection", model: str) -> int | None:
+    """The width of the vectors that are stored of a model; `None` when there are none."""
+    width: int | None = connection.execute("SELECT width FROM embeddings WHERE model = ? LIMIT 1", (model,)).get
+    return width
+
+
+def _check_width(model: str, known: int, width: int) -> None:
+    if width != known:
+        raise InvalidVectorError(
+            f"A vector is {width} values wide; those of {model!r} have {known}.",
+            hint="Give another model or width its own name in the configuration.",
+        )

@@ -1,0 +1,49 @@
+"""The database as a file: made for its owner's eyes only, before SQLite sees it."""
+
+import os
+import stat
+from pathlib import Path
+
+from memory.errors import StoreOpenError
+
+PRIVATE_FILE = 0o600
+PRIVATE_DIRECTORY = 0o700
+
+
+def prepare(path: Path) -> None:
+    """Make sure that `path` is a regular file of ours that others cannot read; create it empty when it is missing.
+
+    SQLite gives its -wal and -shm files the mode of the database, so they are private as well. Raises
+    `StoreOpenError`.
+    """
+    try:
+        path.parent.mkdir(mode=PRIVATE_DIRECTORY, parents=True, exist_ok=True)
+        create_private(path)
+    except FileExistsError:
+        _check_existing(path)
+    except OSError as error:
+        raise StoreOpenError(
+            f"{path} cannot be created: {error.strerror}.", hint=f"Check that you may write to {path.parent}."
+        ) from error
+
+
+def create_private(path: Path) -> None:
+    """Create an empty file with mode 0600. Raises `OSError`; `FileExistsError` also for a dangling link."""
+    flags = os.O_CREAT | os.O_EXCL | os.O_RDWR | getattr(os, "O_NOFOLLOW", 0)
+    os.close(os.open(path, flags, PRIVATE_FILE))
+
+
+def _check_existing(path: Path) -> None:
+    try:
+        found = path.lstat()
+        if not stat.S_ISREG(found.st_mode):
+            raise StoreOpenError(
+                f"{path} is a link, a directory or a device, not a file.",
+                hint="Set ORCA_HOME to the directory where the database really is.",
+            )
+        if os.name == "posix" and found.st_mode & 0o077 and found.st_uid == os.geteuid():
+            path.chmod(PRIVATE_FILE)
+    except OSError as error:
+        raise StoreOpenError(
+            f"{path} cannot be read: {error.strerror}.", hint=f"Check that you may read {path.parent}."
+        ) from error

@@ -1,0 +1,90 @@
+"""Bringing a database up to date: named steps, each in one transaction with the record that it was done."""
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from memory.errors import StoreError
+from memory.store import files, schema
+
+if TYPE_CHECKING:
+    import apsw
+
+    from memory.clock import Clock
+
+MIGRATIONS: tuple[tuple[str, str], ...] = (
+    ("conversations", schema.CONVERSATIONS),
+    ("memories", schema.MEMORIES),
+    ("provenance", schema.PROVENANCE),
+    ("embeddings", schema.EMBEDDINGS),
+    ("text_index", schema.TEXT_INDEX),
+)
+"""Name and SQL of every step, in order. Steps are added at the end; a released one is never changed."""
+
+
+def migrate(connection: "apsw.Connection", path: Path, clock: "Clock", *, application_id: int) -> None:
+    """Apply what is missing. Two processes may do it at once; a database with data is copied aside before."""
+    done = applied(connection)
+    pending = [(name, sql) for name, sql in MIGRATIONS if name not in done]
+    if done and pending:
+        _back_up(connection, path.with_name(f"{path.name}.before-{pending[0][0]}"))
+    for name, sql in pending:
+        with _immediate(connection):
+            if name in applied(connection):  # Another process was faster.
+                continue
+            connection.pragma("application_id", application_id)
+            connection.execute(
+                "CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY, applied_at TEXT NOT NULL) STRICT"
+            )
+            for _ in connection.execute(sql):
+                pass
+            connection.execute("INSERT INTO migrations VALUES (?, ?)", (name, clock.now()))
+            connection.pragma("user_version", len(applied(connection)))
+
+
+def applied(connection: "apsw.Connection") -> set[str]:
+    """Names of the steps that this database has seen."""
+    exists = connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'migrations'").get
+    return {name for (name,) in connection.execute("SELECT name FROM migrations")} if exists else set()
+
+
+def unknown(connection: "apsw.Connection") -> str:
+    """What this database has seen and we have not: it was written by a newer version. Empty when all is known."""
+    names = sorted(applied(connection) - {name for name, _ in MIGRATIONS})
+    version = connection.pragma("user_version")
+    return ", ".join(names) or (f"schema {version}" if version > len(MIGRATIONS) else "")
+
+
+@contextmanager
+def _immediate(connection: "apsw.Connection") -> Iterator[None]:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def _back_up(source: "apsw.Connection", target: Path) -> None:
+    """Copy the database to `target`, which appears only when it is whole. An earlier copy is kept."""
+    import apsw
+
+    if target.exists():
+        return
+    partial = target.with_name(target.name + ".partial")
+    try:
+        partial.unlink(missing_ok=True)
+        files.create_private(partial)
+        with closing(apsw.Connection(str(partial))) as copy:
+            with copy.backup("main", source, "main") as backup:
+                backup.step()
+            copy.pragma("journal_mode", "delete")
+        partial.replace(target)
+    except OSError as error:
+        raise StoreError(
+            f"The database needs an upgrade, and could not be copied to {target} before: {error.strerror}.",
+            hint=f"Make room and check that you may write to {target.parent}.",
+        ) from error

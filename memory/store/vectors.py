@@ -1,0 +1,144 @@
+"""Vectors as they are kept, and the vec0 tables beside them.
+
+`embeddings` is the truth. The vec0 tables are an index that can be dropped and filled again from it at any time: they
+hold everything of the current model up to `embedding_models.indexed_to`. A row of `embeddings` is never changed, only
+replaced by one with a higher id, so what is above that mark is exactly what the index does not know yet.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from memory.errors import InvalidVectorError
+from memory.store.filters import Filter
+from memory.store.rows import TABLES, Row
+from memory.types import ITEM_KINDS, Candidate, ItemKind
+
+if TYPE_CHECKING:
+    import apsw
+
+    from memory.provider.base import Vectors
+
+MAX_K = 4096
+"""Neighbours that a vec0 table gives at most."""
+CATCH_UP_ROWS = 2000
+"""Rows that one transaction adds to an index that has fallen behind: well under a second."""
+
+
+def checked(vectors: Any, count: int) -> "Vectors":
+    """Vectors of shape (count, width) as float32, each brought to length 1. Raises `InvalidVectorError`."""
+    import numpy as np
+
+    try:
+        matrix = np.asarray(vectors, dtype=np.float32)
+    except (TypeError, ValueError) as error:
+        raise InvalidVectorError(f"The vectors are not numbers of one width: {error}.") from error
+    if matrix.ndim != 2 or matrix.shape[0] != count or matrix.shape[1] == 0:
+        raise InvalidVectorError(f"Expected {count} vectors, got an array of shape {matrix.shape}.")
+    lengths = np.linalg.norm(matrix.astype(np.float64), axis=1, keepdims=True)
+    if not np.isfinite(lengths).all():
+        raise InvalidVectorError("A vector holds a value that is not a number or is infinite.")
+    if (lengths < 1e-12).any():
+        raise InvalidVectorError("A vector has length zero.")
+    unit: Vectors = (matrix / lengths).astype(np.float32)
+    return unit
+
+
+def pack_code(vector: Any) -> bytes:
+    """A vector as 8-bit integers behind their scale (little-endian float32): value ≈ integer × scale."""
+    import numpy as np
+
+    scale = np.abs(vector).max() / 127
+    code: bytes = np.float32(scale).astype("<f4").tobytes() + np.round(vector / scale).astype(np.int8).tobytes()
+    return code
+
+
+def current_model(connection: "apsw.Connection") -> tuple[str, int] | None:
+    """The model whose vectors `has_embedding` and the index speak of, and its width; `None` before the first."""
+    return connection.execute("SELECT model, width FROM embedding_models WHERE table_name = 'embeddings'").fetchone()
+
+
+def index_is_current(connection: "apsw.Connection", model: str) -> bool:
+    """Whether the vec0 tables hold every vector of `model`."""
+    mark = _index_mark(connection, model)
+    if mark is None:
+        return False
+    return not connection.execute(
+        "SELECT EXISTS (SELECT 1 FROM embeddings WHERE id > ? AND model = ?)", (mark, model)
+    ).get
+
+
+def catch_up(connection: "apsw.Connection", limit: int = CATCH_UP_ROWS) -> None:
+    """Add up to `limit` vectors of the current model that the vec0 tables miss. Needs the extension, and a write."""
+    current = current_model(connection)
+    if current is None:
+        return
+    mark = _make_tables(connection, *current)
+    rows: list[Row] = connection.execute(
+        "SELECT id, kind, item_id, vector FROM embeddings WHERE id > ? AND model = ? ORDER BY id LIMIT ?",
+        (mark, current[0], limit),
+    ).fetchall()
+    for _, kind, item_id, vector in rows:
+        remove_from_index(connection, kind, [item_id])
+        connection.execute(f"INSERT INTO vec_{TABLES[kind]} (item_id, embedding) VALUES (?, ?)", (item_id, vector))
+    if rows:
+        connection.execute("UPDATE embedding_models SET indexed_to = ? WHERE table_name LIKE 'vec_%'", (rows[-1][0],))
+
+
+def remove_from_index(connection: "apsw.Connection", kind: ItemKind, item_ids: Sequence[int]) -> None:
+    """Take items out of a vec0 table, if there is one. Needs the extension."""
+    table = f"vec_{TABLES[kind]}"
+    if not connection.table_exists("main", table):
+        return
+    for item_id in item_ids:
+        connection.execute(f"DELETE FROM {table} WHERE item_id = ?", (item_id,))
+
+
+def search_index(
+    connection: "apsw.Connection", kind: ItemKind, query: "Vectors", model: str, where: Filter, limit: int
+) -> list[Candidate]:
+    """The nearest items that pass the filter, by a vec0 table that is current."""
+    allowed, values = allowed_ids(kind, model, where)
+    found = connection.execute(
+        f"""
+        SELECT item_id, distance FROM vec_{TABLES[kind]}
+        WHERE embedding MATCH ? AND k = ? AND item_id IN ({allowed}) ORDER BY distance
+        """,
+        [query.astype("<f4").tobytes(), min(limit, MAX_K), *values],
+    )
+    return [Candidate(kind, item_id, 1.0 - distance) for item_id, distance in found]
+
+
+def allowed_ids(kind: ItemKind, model: str, where: Filter) -> tuple[str, list[Any]]:
+    """A query for the ids of the items that have a vector of `model` and pass the filter, and its values."""
+    tables, condition, values = where.source(kind)
+    query = f"""
+        SELECT item.id FROM {tables} JOIN embeddings AS embedding
+        ON embedding.kind = '{kind}' AND embedding.item_id = item.id AND embedding.model = ? WHERE {condition}
+        """
+    return query, [model, *values]
+
+
+def _make_tables(connection: "apsw.Connection", model: str, width: int) -> int:
+    """Make the vec0 tables of a model unless they are there; gives the id up to which they are filled."""
+    mark = _index_mark(connection, model)
+    if mark is not None:
+        return mark
+    for table in TABLES.values():
+        connection.execute(f"DROP TABLE IF EXISTS vec_{table}")
+        connection.execute(
+            f"CREATE VIRTUAL TABLE vec_{table} USING vec0 "
+            f"(item_id INTEGER PRIMARY KEY, embedding FLOAT[{width}] distance_metric=cosine)"
+        )
+        connection.execute(
+            "INSERT OR REPLACE INTO embedding_models (table_name, model, width) VALUES (?, ?, ?)",
+            (f"vec_{table}", model, width),
+        )
+    return 0
+
+
+def _index_mark(connection: "apsw.Connection", model: str) -> int | None:
+    """The id in `embeddings` up to which the vec0 tables are filled; `None` unless all are there for `model`."""
+    query = "SELECT count(*), min(indexed_to) FROM embedding_models WHERE table_name LIKE 'vec_%' AND model = ?"
+    rows: list[Row] = connection.execute(query, (model,)).fetchall()
+    tables, mark = rows[0]
+    return int(mark) if tables == len(ITEM_KINDS) else None
