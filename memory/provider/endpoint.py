@@ -37,6 +37,14 @@ class Endpoint:
             return ""
 
     @property
+    def port(self) -> int:
+        """The port that is written in the address; 0 when none is."""
+        try:
+            return urlsplit(self.base_url).port or 0
+        except ValueError:
+            return 0
+
+    @property
     def root(self) -> str:
         """The address without its path: where native interfaces of local servers lie."""
         parts = urlsplit(self.base_url)
@@ -50,7 +58,7 @@ class Endpoint:
     @property
     def is_ollama(self) -> bool:
         """Whether it sits on Ollama's usual port."""
-        return _host_and_port(self.base_url).endswith(f":{OLLAMA_PORT}")
+        return self.port == OLLAMA_PORT
 
     def key(self) -> str:
         """The key as it goes into a header; empty when there is none.

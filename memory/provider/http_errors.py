@@ -167,6 +167,11 @@ def tidy(words: str, endpoint: Endpoint) -> str:
     return label(_KEY_LIKE.sub("…", words), MAX_DETAIL)
 
 
+def words_of(value: Any) -> str:
+    """What an error object says, whatever its shape; empty when it says nothing. Not yet fit to be shown."""
+    return _find(value)[1]
+
+
 def wait_asked(headers: Mapping[str, str]) -> float | None:
     """Seconds that `Retry-After` (or `retry-after-ms`) asks for, 0 to `MAX_WAIT`; `None` when it does not."""
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):

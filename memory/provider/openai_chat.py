@@ -271,7 +271,7 @@ def _backoff(tries: int) -> float:
 
 async def _drain(chunks: AsyncIterator[bytes]) -> None:
     """Read what is left of a finished body; nothing that happens here matters any more."""
-    ignored = (TimeoutError, *_transport_errors())
+    ignored: tuple[type[Exception], ...] = (TimeoutError, *_transport_errors())
     try:
         async with asyncio.timeout(DRAIN):
             for _ in range(16):

@@ -154,9 +154,7 @@ class OpenAIEmbedder:
         """The vectors by their index; by their place when the server gives none."""
         data = content.get("data") if isinstance(content, dict) else None
         if not isinstance(data, list) or not all(isinstance(item, dict) for item in data):
-            detail = http_errors.tidy(
-                str(content.get("error") or "") if isinstance(content, dict) else "", self._endpoint
-            )
+            detail = http_errors.tidy(http_errors.words_of(content), self._endpoint)
             raise self._odd(detail or "something that is not a list of vectors")
         if len(data) != count:
             raise self._odd(f"{len(data)} vectors for {count} texts")
