@@ -1,0 +1,177 @@
+"""The core as one object: the store, the models, the memory and the engine, opened and closed together."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine, Mapping
+from contextlib import suppress
+from typing import Any
+
+from memory.clock import Clock, SystemClock
+from memory.config import Home, Settings
+from memory.embedding import EmbeddingQueue
+from memory.engine import Engine, Outcome, TurnContext
+from memory.events import BackgroundEvent
+from memory.maintenance import Maintenance
+from memory.manager import MemoryManager
+from memory.owner import WriterCheck
+from memory.provider.base import ChatModel, Embedder
+from memory.store import open_store
+from memory.store.base import Store
+from memory.tokens import TokenCounter
+from memory.types import Message
+
+log = logging.getLogger(__name__)
+
+CoreEvent = BackgroundEvent
+"""What subscribers get."""
+
+
+class Core:
+    """Everything behind the screen and the command line. Make one with `Core.open`; `start` it before the first turn.
+
+    Public methods are for the event loop's thread.
+    """
+
+    def __init__(
+        self,
+        home: Home,
+        settings: Settings,
+        store: Store,
+        *,
+        clock: Clock,
+        chat: ChatModel | None,
+        embedder: Embedder | None,
+        env: Mapping[str, str] | None,
+    ) -> None:
+        self.home = home
+        self.settings = settings
+        self.store = store
+        self.clock = clock
+        self.counter = TokenCounter()
+        self.interrupted: list[Message] = []
+        """Replies that a process left unfinished, found at the start; nothing is sent for them."""
+        self._env = env
+        self._chat = chat
+        self._embedder = embedder
+        self._embedder_known = embedder is not None
+        self._chat_lock = asyncio.Lock()
+        self._embedder_task: asyncio.Task[Embedder | None] | None = None
+        self._subscribers: list[Callable[[CoreEvent], None]] = []
+        self._talked_in: dict[str, None] = {}
+        self._closed = False
+        self.manager = MemoryManager(store, self.counter, clock, settings, self.embedder)
+        self.queue = EmbeddingQueue(store, self.embedder, settings.embedding, notify=self._publish)
+        self.maintenance = Maintenance(store, clock, settings.memory, self.chat_model, notify=self._memory_changed)
+        context = TurnContext(store, self.counter, clock, self.manager, settings, self.chat_model)
+        self.engine = Engine(context, started=self.maintenance.hold, ended=self._turn_ended)
+
+    @classmethod
+    def open(
+        cls,
+        home: Home,
+        settings: Settings,
+        *,
+        clock: Clock | None = None,
+        chat: ChatModel | None = None,
+        embedder: Embedder | None = None,
+        env: Mapping[str, str] | None = None,
+    ) -> "Core":
+        """Open the store in `home`; models are built when they are first needed, unless they are given.
+
+        Raises `StoreOpenError`.
+        """
+        clock = clock or SystemClock()
+        store = open_store(home.database, clock=clock)
+        return cls(home, settings, store, clock=clock, chat=chat, embedder=embedder, env=env)
+
+    async def start(self) -> None:
+        """Mark replies that were interrupted, and begin the background work. Sends nothing."""
+        check = WriterCheck(self.clock)
+        self.interrupted = await asyncio.to_thread(self.store.recover_interrupted, check)
+        self.queue.start()
+        self.maintenance.catch_up()
+
+    async def close(self, drain: float = 1.0) -> None:
+        """Stop turns and keep their text, remember by rules, embed for at most `drain` seconds, close."""
+        if self._closed:
+            return
+        self._closed = True
+        await self.engine.stop_all()
+        for session_id in self._talked_in:
+            self.maintenance.end_session(session_id, by_rules=True)
+        await self.maintenance.close()
+        await self.queue.close(drain)
+        await self._close_models()
+        await asyncio.to_thread(self.store.close)
+
+    async def chat_model(self) -> ChatModel:
+        """The model that answers, built at the first call. Raises leaves of `ProviderError`."""
+        async with self._chat_lock:
+            if self._chat is None:
+                from memory.provider.factory import build_chat_model
+
+                self._chat = await build_chat_model(self.settings, self.home, self._env)
+            return self._chat
+
+    async def use_chat_model(self, model: ChatModel) -> None:
+        """Answer with another model from the next turn on; the one before is closed when no turn needs it."""
+        async with self._chat_lock:
+            old, self._chat = self._chat, model
+        if old is not None and old is not model:
+            await self.engine.stop_all()
+            await old.close()
+
+    async def embedder(self) -> Embedder | None:
+        """What makes vectors, built at the first call; `None` when it is switched off. Raises leaves of `OrcaError`."""
+        if self._embedder_known:
+            return self._embedder
+        if self._embedder_task is None:
+            self._embedder_task = asyncio.create_task(self._build_embedder(), name="embedder")
+        return await asyncio.shield(self._embedder_task)
+
+    def subscribe(self, callback: Callable[[CoreEvent], None]) -> Callable[[], None]:
+        """Call `callback` with every change of memory and queue, in the event loop's thread. Returns the way out."""
+        self._subscribers.append(callback)
+
+        def unsubscribe() -> None:
+            with suppress(ValueError):
+                self._subscribers.remove(callback)
+
+        return unsubscribe
+
+    async def _build_embedder(self) -> Embedder | None:
+        from memory.provider.factory import build_embedder
+
+        try:
+            self._embedder = await asyncio.to_thread(build_embedder, self.settings, self.home, self._env)
+        finally:
+            self._embedder_task = None
+        self._embedder_known = True
+        return self._embedder
+
+    async def _close_models(self) -> None:
+        if self._embedder_task is not None:
+            self._embedder_task.cancel()
+        closing: list[Coroutine[Any, Any, None]] = [m.close() for m in (self._chat, self._embedder) if m is not None]
+        for result in await asyncio.gather(*closing, return_exceptions=True):
+            if isinstance(result, BaseException):
+                log.warning("a model did not close: %s", result)
+
+    def _turn_ended(self, outcome: Outcome | None) -> None:
+        self.maintenance.release()
+        if outcome is None:
+            return
+        self._talked_in[outcome.session.id] = None
+        self.queue.wake()
+        self.maintenance.turn_finished(outcome.session, outcome.user, outcome.reply)
+
+    def _memory_changed(self, event: CoreEvent) -> None:
+        self.queue.wake()
+        self._publish(event)
+
+    def _publish(self, event: CoreEvent) -> None:
+        for callback in tuple(self._subscribers):
+            try:
+                callback(event)
+            except Exception:
+                log.exception("a subscriber failed")

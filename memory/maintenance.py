@@ -1,0 +1,206 @@
+"""Upkeep after a turn, in the background: the turn's summary, and extraction into long-term memory.
+
+One job at a time. While a turn is live the chat model belongs to it: a running request for upkeep is dropped and the
+rules write instead, so nothing here is ever in the way. A failure is logged and counted, never shown as a turn's.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from contextlib import suppress
+from typing import Any, TypeVar
+
+from memory.clock import Clock
+from memory.config import MemorySettings
+from memory.distill import Refused, extract, summarise
+from memory.errors import OrcaError
+from memory.events import MemoryChanged
+from memory.extract_rules import Finding, find, find_explicit
+from memory.gist import gist
+from memory.provider.base import ChatModel
+from memory.remember import Rememberer
+from memory.store.base import Store
+from memory.types import Message, Session
+from memory.worth import is_small_talk
+
+log = logging.getLogger(__name__)
+
+MODEL_WAIT = 60.0
+"""Seconds that one request for upkeep may take."""
+CATCH_UP = 3
+"""Sessions that are looked through at the start for turns that were never extracted."""
+EXTRACTED = "extracted"
+"""Key in the metadata of the last message by the user that extraction has seen."""
+
+T = TypeVar("T")
+
+
+class Maintenance:
+    """Writes short-term and long-term memory from what was said."""
+
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        settings: MemorySettings,
+        chat: Callable[[], Awaitable[ChatModel]],
+        *,
+        notify: Callable[[MemoryChanged], None] = lambda change: None,  # noqa: ARG005
+    ) -> None:
+        self.failures = 0
+        """Jobs that went wrong since the start."""
+        self._store = store
+        self._settings = settings
+        self._chat = chat
+        self._notify = notify
+        self._rememberer = Rememberer(store, clock, settings)
+        self._jobs: asyncio.Queue[tuple[str, Coroutine[Any, Any, None]]] = asyncio.Queue()
+        self._task: asyncio.Task[None] | None = None
+        self._asking: asyncio.Task[Any] | None = None
+        self._live = 0
+        self._closed = False
+
+    def hold(self) -> None:
+        """A turn begins: the chat model is its alone until `release`."""
+        self._live += 1
+        if self._asking is not None:
+            self._asking.cancel()
+
+    def release(self) -> None:
+        """The turn is over."""
+        self._live = max(0, self._live - 1)
+
+    def turn_finished(self, session: Session, user: Message, reply: Message) -> None:
+        """Summarise the turn, keep what the user asked to be kept, and extract when it is time."""
+        if self._settings.enabled and not session.incognito:
+            self._add("turn", self._after_turn(session, user, reply))
+
+    def end_session(self, session_id: str, *, by_rules: bool = False) -> None:
+        """Extract what is left of a session; `by_rules` without the model."""
+        if self._settings.enabled:
+            self._add("end", self._end(session_id, by_rules))
+
+    def catch_up(self) -> None:
+        """Extract, by rules, what sessions left that ended with the process; nothing is sent."""
+        if self._settings.enabled:
+            self._add("catch up", self._catch_up())
+
+    async def settled(self) -> None:
+        """Wait until all jobs so far are done."""
+        await self._jobs.join()
+
+    async def close(self, wait: float = 1.0) -> None:
+        """Finish what is queued, without the model, for at most `wait` seconds; drop the rest."""
+        self._closed = True
+        self.hold()
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._jobs.join(), wait)
+        if self._task is not None:
+            self._task.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._task
+        while not self._jobs.empty():
+            self._jobs.get_nowait()[1].close()
+            self._jobs.task_done()
+
+    def _add(self, name: str, job: Coroutine[Any, Any, None]) -> None:
+        if self._closed:
+            job.close()
+            return
+        self._jobs.put_nowait((name, job))
+        if self._task is None:
+            self._task = asyncio.get_running_loop().create_task(self._run(), name="memory maintenance")
+
+    async def _run(self) -> None:
+        while True:
+            name, job = await self._jobs.get()
+            try:
+                await job
+            except Exception:
+                self.failures += 1
+                log.exception("upkeep of memory failed: %s", name)
+            finally:
+                self._jobs.task_done()
+
+    async def _after_turn(self, session: Session, user: Message, reply: Message) -> None:
+        await self._write(session, [(user, finding) for finding in find_explicit(user.content)])
+        if reply.state == "complete" and reply.content.strip() and not is_small_talk(user.content):
+            await self._summarise(session, user, reply)
+        waiting = await asyncio.to_thread(self._unextracted, session.id)
+        if len(waiting) >= self._settings.extract_every:
+            await self._extract(session, waiting, by_rules=False)
+
+    async def _summarise(self, session: Session, user: Message, reply: Message) -> None:
+        summary = await self._ask(lambda model: summarise(model, user.content, reply.content))
+        text = summary or gist(user.content, reply.content)
+
+        def write() -> int:
+            row = self._store.add_short_term(
+                session.id,
+                text,
+                source_count=2,
+                confidence=0.8 if summary else 0.6,
+                first_message_id=user.id,
+                last_message_id=reply.id,
+            )
+            self._store.keep_short_term(session.id, self._settings.short_term_keep)
+            return row.id
+
+        self._notify(MemoryChanged(session.id, "short_term", "add", (await asyncio.to_thread(write),)))
+
+    async def _end(self, session_id: str, by_rules: bool) -> None:
+        session = await asyncio.to_thread(self._store.session, session_id)
+        if not session.incognito:
+            await self._extract(session, await asyncio.to_thread(self._unextracted, session_id), by_rules=by_rules)
+
+    async def _catch_up(self) -> None:
+        for session in await asyncio.to_thread(self._store.sessions, limit=CATCH_UP):
+            path = await asyncio.to_thread(self._store.path, session.id, limit=1)
+            if not any(message.state == "streaming" for message in path):
+                await self._end(session.id, by_rules=True)
+
+    def _unextracted(self, session_id: str) -> list[Message]:
+        """The user's messages of the path behind the last one that extraction has seen."""
+        users = [message for message in self._store.path(session_id) if message.role == "user"]
+        seen = max((at for at, message in enumerate(users) if message.metadata.get(EXTRACTED)), default=-1)
+        return users[seen + 1 :]
+
+    async def _extract(self, session: Session, messages: Sequence[Message], *, by_rules: bool) -> None:
+        if not messages:
+            return
+        ruled = [(message, finding) for message in messages for finding in find(message.content)]
+        told = None if by_rules else await self._ask(lambda model: extract(model, messages))
+        found = ruled if told is None else told + [(m, f) for m, f in ruled if f.topic_key or f.explicit]
+        await self._write(session, found)
+        await asyncio.to_thread(self._store.update_message, messages[-1].id, metadata={EXTRACTED: True})
+
+    async def _write(self, session: Session, found: Sequence[tuple[Message, Finding]]) -> None:
+        if not found:
+            return
+        written = await asyncio.to_thread(self._rememberer.write, session, found)
+        if written.added:
+            self._notify(MemoryChanged(session.id, "long_term", "add", tuple(written.added)))
+        if written.updated:
+            self._notify(MemoryChanged(session.id, "long_term", "update", tuple(written.updated)))
+
+    async def _ask(self, request: Callable[[ChatModel], Coroutine[Any, Any, T]]) -> T | None:
+        """What the chat model says; `None` when the rules must do it: no model, a tiny one, a live turn, a failure."""
+        if self._live:
+            return None
+        task = asyncio.get_running_loop().create_task(self._request(request))
+        self._asking = task
+        try:
+            await asyncio.wait({task}, timeout=MODEL_WAIT)
+        finally:
+            self._asking = None
+            task.cancel()
+        await asyncio.wait({task})
+        return None if task.cancelled() else task.result()
+
+    async def _request(self, request: Callable[[ChatModel], Coroutine[Any, Any, T]]) -> T | None:
+        try:
+            model = await self._chat()
+            return None if model.tiny else await request(model)
+        except (Refused, OrcaError) as error:
+            log.info("the rules write instead of the model: %s", error)
+            return None

@@ -1,0 +1,203 @@
+"""The memory manager: what goes into a prompt, under the budget, and why. Callers: the engine, the screen, the CLI."""
+
+import asyncio
+import math
+import secrets
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from memory.budget import LEVELS, TierBudgets, cut_point, fit, tier_budgets
+from memory.clock import Clock
+from memory.config import Settings
+from memory.pick import Asked, Pick, Picker
+from memory.prompt import Prompt, fence_text, is_sent, memory_block, request_messages
+from memory.recall import Filters, GetEmbedder, Recall
+from memory.store.base import Store
+from memory.tokens import TokenCounter
+from memory.types import (
+    ITEM_KINDS,
+    ContextItem,
+    ContextReport,
+    ContextWindow,
+    Hit,
+    ItemKind,
+    Message,
+    Scope,
+    Session,
+    Tier,
+    TierUse,
+)
+
+CUT_OFF_TOKENS = 12
+"""What the mark behind a partial reply costs."""
+SEARCH_MIN_Z = 1.0
+"""A search shows what shares a term with the query, or stands out by so many deviations."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """What one prompt is built from."""
+
+    session: Session | None
+    scope: Scope
+    path: list[Message]
+    asked: Asked | None
+    window: ContextWindow
+    system_prompt: str
+    remembers: bool
+
+
+class MemoryManager:
+    """Builds prompts and context reports, and searches. Public methods are for the event loop; they never block it."""
+
+    def __init__(
+        self,
+        store: Store,
+        counter: TokenCounter,
+        clock: Clock,
+        settings: Settings,
+        embedder: GetEmbedder,
+        *,
+        nonce: Callable[[], str] = lambda: secrets.token_hex(8),
+    ) -> None:
+        self._store = store
+        self._counter = counter
+        self._settings = settings
+        self._recall = Recall(store, clock, embedder, settings.memory.branches)
+        self._picker = Picker(store, self._recall, counter, settings.memory)
+        self._nonce = nonce
+
+    @property
+    def default_scope(self) -> Scope:
+        """Whose memory is meant when nobody says."""
+        return Scope(self._settings.memory.user_id, self._settings.memory.project or None)
+
+    async def build(
+        self,
+        session: Session,
+        newest: Message,
+        *,
+        window: ContextWindow,
+        system_prompt: str,
+        use_memory: bool = True,
+    ) -> Prompt:
+        """The request that answers `newest` (stored, by the user), with what memory brings to it.
+
+        Without memory only the system prompt and working memory go. Raises leaves of `StoreError`.
+        """
+        remembers = use_memory and self._settings.memory.enabled
+        asked = Asked.of(newest.content)
+        if remembers and not asked.small_talk:
+            asked = replace(asked, vector=await self._recall.embed_query(asked.text))
+
+        def work() -> Prompt:
+            path = [m for m in self._store.path(session.id, tip=newest.id) if is_sent(m)]
+            job = _Job(session, session.scope, path, asked, window, system_prompt, remembers)
+            prompt = self._assemble(job)
+            touched = [item.id for item in prompt.recalled if item.kind == "long_term"]
+            if touched and not session.incognito:
+                self._store.touch_memories(touched)
+            return prompt
+
+        return await asyncio.to_thread(work)
+
+    async def preview(self, session_id: str | None, *, window: ContextWindow) -> ContextReport:
+        """What would be in the tiers right now, before anything is asked. Raises leaves of `StoreError`."""
+
+        def work() -> ContextReport:
+            session = self._store.session(session_id) if session_id else None
+            path = [m for m in self._store.path(session.id) if is_sent(m)] if session else []
+            scope = session.scope if session else self.default_scope
+            job = _Job(
+                session, scope, path, None, window, self._settings.llm.system_prompt, self._settings.memory.enabled
+            )
+            return self._assemble(job).report
+
+        return await asyncio.to_thread(work)
+
+    async def search(
+        self, query: str, *, scope: Scope | None = None, kinds: Sequence[ItemKind] = ITEM_KINDS, limit: int = 10
+    ) -> list[Hit]:
+        """Messages, summaries and memories by text and meaning, best first; all branches, all scopes unless given."""
+        asked = Asked.of(query)
+        vector = await self._recall.embed_query(asked.text, wait=10.0) if query.strip() else None
+
+        def work() -> list[Hit]:
+            pool = max(50, 2 * limit)
+            found = self._recall.find(asked.text, vector, kinds=kinds, filters=Filters(scope=scope), pool=pool)
+            return [f.hit for f in found if f.hit.parts.coverage > 0 or f.hit.parts.vector >= SEARCH_MIN_Z][:limit]
+
+        return await asyncio.to_thread(work)
+
+    def _assemble(self, job: _Job) -> Prompt:
+        budgets = tier_budgets(job.window.tokens, self._settings.memory)
+        nonce = self._nonce()
+        overhead = self._counter.count(fence_text(nonce))
+        system = self._counter.count_message("system", job.system_prompt) if job.system_prompt.strip() else 0
+        costs = [self._cost(message) for message in job.path]
+        room = budgets.total - system
+        shorts, longs = self._candidates(job, budgets, costs, room - overhead) if job.remembers else ([], [])
+        fitted = fit(
+            budgets,
+            fixed=system,
+            overhead=overhead,
+            working=costs,
+            turn_starts=[message.role == "user" for message in job.path],
+            short_term=[pick.item.tokens for pick in shorts],
+            long_term=[pick.item.tokens for pick in longs],
+        )
+        working = job.path[fitted.start :]
+        shown = {message.id for message in working}
+        short = [pick for pick in shorts[: fitted.short_term] if not _repeats(pick, shown)]
+        long = [pick for pick in longs[: fitted.long_term] if not _repeats(pick, shown)]
+        in_order = [*_by_date(long), *_by_date(short)]
+        block = memory_block([pick.entry for pick in in_order], nonce)
+        messages = request_messages(job.system_prompt, working, block)
+        recalled = (*[pick.item for pick in long], *[pick.item for pick in short])
+        tokens = system + sum(costs[fitted.start :]) + sum(item.tokens for item in recalled)
+        items = [_working_item(m, cost) for m, cost in zip(working, costs[fitted.start :], strict=True)]
+        report = ContextReport(
+            window=job.window,
+            budget=budgets.total,
+            system_tokens=system,
+            prompt_tokens=tokens + (overhead if recalled else 0),
+            tiers=(
+                _use("working", budgets.working, items, fitted.start),
+                _use("short_term", budgets.short_term, [pick.item for pick in short], len(shorts) - len(short)),
+                _use("long_term", budgets.long_term, [pick.item for pick in long], len(longs) - len(long)),
+            ),
+        )
+        return Prompt(messages, report, recalled)
+
+    def _candidates(
+        self, job: _Job, budgets: TierBudgets, costs: list[int], room: int
+    ) -> tuple[list[Pick], list[Pick]]:
+        """What recall brings, without the turns that are in working memory even when recall takes its full share."""
+        least = room - budgets.short_term - budgets.long_term
+        shown = {m.id for m in job.path[cut_point(costs, least, max(1, budgets.total // LEVELS)) :]}
+        short = self._picker.short_term(job.session, job.asked, shown, budgets.short_term) if job.session else []
+        return short, self._picker.long_term(job.session, job.scope, job.asked, shown, budgets.long_term)
+
+    def _cost(self, message: Message) -> int:
+        """A stored count is without the margin, which may have been learned since."""
+        if message.token_count:
+            cost = math.ceil(message.token_count * self._counter.margin)
+        else:
+            cost = self._counter.count_message(message.role, message.content)
+        return cost + (CUT_OFF_TOKENS if message.role == "assistant" and message.state != "complete" else 0)
+
+
+def _use(tier: Tier, budget: int, items: Sequence[ContextItem], left_out: int) -> TierUse:
+    return TierUse(tier, sum(item.tokens for item in items), budget, tuple(items), left_out)
+
+
+def _repeats(pick: Pick, shown: set[int]) -> bool:
+    return bool(pick.sources) and pick.sources <= shown
+
+
+def _by_date(picks: Sequence[Pick]) -> list[Pick]:
+    return sorted(picks, key=lambda pick: (pick.item.timestamp, pick.item.id))
+
+
+def _working_item(message: Message, tokens: int) -> ContextItem:
+    return ContextItem("working", "message", message.id, message.content, tokens, message.timestamp, message.role)

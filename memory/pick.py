@@ -1,0 +1,221 @@
+"""Choosing what recall brings: summaries of this session, memories, and messages of earlier conversations.
+
+Blocking; `memory.manager` runs it in a thread. What comes out is in order of rank and not yet cut to the budget.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from memory.branches import searched_branches
+from memory.config import MemorySettings
+from memory.prompt import Entry, entry_line, is_sent, request_text
+from memory.ranking import is_relevant
+from memory.recall import Filters, Found, QueryVector, Recall
+from memory.store.base import Store
+from memory.store.search import terms
+from memory.tokens import TokenCounter
+from memory.types import ContextItem, LongTermMemory, Message, Scope, ScoreParts, Session, ShortTermMemory, Tier
+from memory.worth import is_small_talk, sentences
+
+QUERY_LIMIT = 1500
+"""Characters of a message that are looked up; more of a long paste only blurs the query."""
+MOST_USED = 2
+"""Memories that go without a query vector."""
+WITH_COUNTERPART = 2
+"""Of so many of the first message hits, the other half of the turn goes too."""
+ENTRY_SHARE = 3
+"""One recalled text takes at most this part of its tier's budget."""
+MIN_ENTRY_TOKENS = 40
+STANDING_SHARE = 2
+"""Standing instructions and pinned memories take at most this part of the places."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pick:
+    """One candidate for the memory block."""
+
+    item: ContextItem
+    entry: Entry
+    sources: frozenset[int]
+    """Messages that say the same verbatim; when all of them are in the prompt, this need not go."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The query of one prompt."""
+
+    text: str
+    vector: QueryVector | None
+    small_talk: bool
+
+    @classmethod
+    def of(cls, text: str) -> "Asked":
+        """A message as a query, without its vector."""
+        return cls(text[:QUERY_LIMIT], None, is_small_talk(text))
+
+
+class Picker:
+    """Chooses candidates from the store. Stateless but for what it is given."""
+
+    def __init__(self, store: Store, recall: Recall, counter: TokenCounter, settings: MemorySettings) -> None:
+        self._store = store
+        self._recall = recall
+        self._counter = counter
+        self._settings = settings
+
+    def short_term(self, session: Session, asked: Asked | None, shown: Collection[int], budget: int) -> list[Pick]:
+        """Summaries of this session whose turns are not all in `shown` (message ids): the best for the query first.
+
+        Without a query vector the newest first. At most `short_term_top_k`.
+        """
+        rows = [row for row in self._store.short_term(session.id) if not _covered(row, shown)]
+        if asked and asked.vector and rows:
+            filters = Filters(session_id=session.id)
+            ranked = self._recall.find(asked.text, asked.vector, kinds=("short_term",), filters=filters)
+            place = {found.hit.id: found for found in ranked}
+            known = [place[row.id] for row in rows if row.id in place]
+            found = sorted(known, key=lambda f: -f.hit.parts.total)
+            found += [self._unranked(row) for row in rows if row.id not in place]
+        else:
+            found = [self._unranked(row) for row in rows]
+        return [self._pick(f, "short_term", budget) for f in found[: self._settings.short_term_top_k]]
+
+    def long_term(
+        self, session: Session | None, scope: Scope, asked: Asked | None, shown: Collection[int], budget: int
+    ) -> list[Pick]:
+        """Memories and earlier messages that are about the query; those in `shown` (message ids) are left out."""
+        branches = searched_branches(self._settings.branches)
+        known = self._store.memories(scope=scope, branches=branches, limit=1000)
+        found = self._relevant(session, scope, asked, branches) if asked and not asked.small_talk else []
+        query = self._recall.query(asked.text if asked else "")
+        have = {f.key for f in found}
+        standing = [self._recall.rank(row, query) for row in known if _is_standing(row)]
+        standing = [f for f in found if _is_standing(f.row)] + [f for f in standing if f.key not in have]
+        top_k = self._settings.long_term_top_k
+        chosen = sorted(standing, key=lambda f: -f.hit.parts.total)[: max(1, top_k // STANDING_SHARE)]
+        chosen += [f for f in found if f.key not in {c.key for c in chosen}]
+        if asked is None or (asked.vector is None and not asked.small_talk):
+            used = sorted(known, key=lambda row: (row.access_count, row.confidence, row.updated_at), reverse=True)
+            have = {f.key for f in chosen}
+            more = [f for row in used if (f := self._recall.rank(row, query)).key not in have]
+            chosen += more[: max(0, MOST_USED - len(chosen))]
+        chosen = _merged([f for f in chosen if not _is_shown(f.row, shown)])[:top_k]
+        return [self._pick(f, "long_term", budget, asked) for f in self._with_counterparts(chosen, shown)]
+
+    def _relevant(self, session: Session | None, scope: Scope, asked: Asked, branches: tuple[str, ...]) -> list[Found]:
+        filters = Filters(exclude_session=session.id if session else None, scope=scope, branches=branches)
+        found = self._recall.find(asked.text, asked.vector, kinds=("message", "long_term"), filters=filters)
+        if session:
+            own = Filters(session_id=session.id)
+            found += self._recall.find(asked.text, asked.vector, kinds=("message",), filters=own)
+        same = _folded(asked.text)
+        kept = [f for f in found if is_relevant(f.hit.parts) and _folded(f.hit.text) != same]
+        return sorted((f for f in kept if _may_go(f.row)), key=lambda f: -f.hit.parts.total)
+
+    def _with_counterparts(self, chosen: Sequence[Found], shown: Collection[int]) -> Iterable[Found]:
+        have = {f.hit.id for f in chosen if f.hit.kind == "message"} | set(shown)
+        messages = 0
+        for found in chosen:
+            yield found
+            if not isinstance(found.row, Message):
+                continue
+            messages += 1
+            other = self._counterpart(found.row) if messages <= WITH_COUNTERPART else None
+            if other and other.id not in have:
+                have.add(other.id)
+                parts = ScoreParts(total=found.hit.parts.total)
+                hit = replace(found.hit, id=other.id, text=other.content, timestamp=other.timestamp, role=other.role)
+                yield Found(replace(hit, parts=parts), other)
+
+    def _counterpart(self, message: Message) -> Message | None:
+        """The question to a reply, or the reply to a question."""
+        if message.role == "assistant":
+            before = self._store.path(message.session_id, tip=message.id, limit=2)
+            other = before[0] if len(before) == 2 else None
+        else:
+            path = self._store.path(message.session_id)
+            after = [m for m in path if m.parent_id == message.id]
+            other = after[0] if after else None
+        return other if other and is_sent(other) and other.role != message.role else None
+
+    def _unranked(self, row: ShortTermMemory) -> Found:
+        return self._recall.rank(row, self._recall.query(""))
+
+    def _pick(self, found: Found, tier: Tier, budget: int, asked: Asked | None = None) -> Pick:
+        limit = max(MIN_ENTRY_TOKENS, budget // ENTRY_SHARE)
+        text = request_text(found.row) if isinstance(found.row, Message) else found.hit.text
+        entry = Entry(_origin(found.row), tier, found.hit.timestamp[:10], self.excerpt(text, asked, limit))
+        item = ContextItem(
+            tier=tier,
+            kind=found.hit.kind,
+            id=found.hit.id,
+            text=entry.text,
+            tokens=self._counter.count(entry_line(entry) + "\n"),
+            timestamp=found.hit.timestamp,
+            role=found.hit.role,
+            branch=found.hit.branch,
+            parts=found.hit.parts,
+        )
+        return Pick(item, entry, _sources(found.row))
+
+    def excerpt(self, text: str, asked: Asked | None, limit: int) -> str:
+        """At most `limit` tokens of a text, from the sentence on that has most of the query's terms."""
+        if len(text) <= limit or self._counter.count(text) <= limit:
+            return text
+        wanted = set(terms(asked.text)) if asked else set()
+        parts = sentences(text)
+        best = max(range(len(parts)), key=lambda i: (len(wanted & set(terms(parts[i]))), -i), default=0)
+        body = text[text.index(parts[best]) :] if best else text
+        return ("… " if best else "") + self._counter.truncate(body, limit - 4) + " …"
+
+
+def _origin(row: Message | ShortTermMemory | LongTermMemory) -> str:
+    if isinstance(row, Message):
+        return row.role
+    return row.source if isinstance(row, LongTermMemory) else "summary"
+
+
+def _sources(row: Message | ShortTermMemory | LongTermMemory) -> frozenset[int]:
+    if isinstance(row, Message):
+        return frozenset({row.id})
+    if isinstance(row, LongTermMemory):
+        return frozenset({row.source_message_id} if row.source_message_id else ())
+    return frozenset(i for i in (row.first_message_id, row.last_message_id) if i)
+
+
+def _covered(row: ShortTermMemory, shown: Collection[int]) -> bool:
+    sources = _sources(row)
+    return bool(sources) and all(source in shown for source in sources)
+
+
+def _is_shown(row: Message | ShortTermMemory | LongTermMemory, shown: Collection[int]) -> bool:
+    return any(source in shown for source in _sources(row))
+
+
+def _is_standing(row: Message | ShortTermMemory | LongTermMemory) -> bool:
+    """Pinned memories and standing instructions apply whatever the question is."""
+    return isinstance(row, LongTermMemory) and (row.pinned or row.memory_type == "constraint")
+
+
+def _may_go(row: Message | ShortTermMemory | LongTermMemory) -> bool:
+    return not isinstance(row, Message) or (is_sent(row) and not is_small_talk(row.content))
+
+
+def _folded(text: str) -> str:
+    return re.sub(r"\W+", " ", text.casefold()).strip()
+
+
+def _merged(found: Sequence[Found]) -> list[Found]:
+    """By source: a memory goes when the message it was made from is there; one of several equal texts stays."""
+    messages = {f.hit.id for f in found if f.hit.kind == "message"}
+    kept: list[Found] = []
+    seen: set[str] = set()
+    for one in found:
+        made_from = isinstance(one.row, LongTermMemory) and one.row.source_message_id in messages
+        text = _folded(one.hit.text)
+        if (made_from and not _is_standing(one.row)) or text in seen:
+            continue
+        seen.add(text)
+        kept.append(one)
+    return kept

@@ -1,0 +1,132 @@
+"""One formula that ranks what recall finds, and the gate that keeps out what is not relevant.
+
+total = z(cosine) + 4 · (BM25 / best BM25) · coverage + small terms for importance, recency, heat and branch.
+Coverage is the share of the query's terms, weighted by rarity, that the text holds. Every part is kept.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import NormalDist, fmean, pstdev
+
+from memory.clock import from_iso
+from memory.store.search import terms
+from memory.types import ScoreParts
+
+TEXT_WEIGHT = 4.0
+IMPORTANCE_WEIGHT = 0.4
+RECENCY_WEIGHT = 0.3
+RECENCY_DAYS = 30.0
+"""Days after which the recency part has fallen to a third."""
+EXPIRED = -1.0
+"""What stands in place of recency for a memory past its time: ranked down, not dropped."""
+HEAT_WEIGHT = 0.2
+BRANCH_BOOST = 0.4
+MAX_Z = 6.0
+MIN_COVERAGE = 0.3
+"""Share of the query's rarity-weighted terms from which a text counts as being about it."""
+MIN_Z = 2.5
+"""Standard deviations above the store's background from which a vector alone counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Background:
+    """What cosines between unrelated texts look like in this store, under this embedder."""
+
+    mean: float
+    deviation: float
+
+    def z(self, cosine: float) -> float:
+        """How far above the background a cosine is, in standard deviations, between -6 and 6."""
+        return max(-MAX_Z, min(MAX_Z, (cosine - self.mean) / max(self.deviation, 1e-3)))
+
+
+def background(samples: Sequence[Sequence[float]], population: int) -> Background | None:
+    """Estimate it from the best cosines of several unrelated probes among `population` vectors.
+
+    A search gives only the nearest k of them, so for each probe mean and deviation of the whole are worked back from
+    the top of a normal distribution. `None` when there is nothing to estimate from.
+    """
+    means, deviations = [], []
+    for sample in samples:
+        if not sample:
+            continue
+        mean, deviation = _untruncated(sample, population)
+        means.append(mean)
+        deviations.append(deviation)
+    if not means:
+        return None
+    spread = pstdev(means) if len(means) > 1 else 0.0
+    return Background(fmean(means), math.hypot(fmean(deviations), spread))
+
+
+def _untruncated(sample: Sequence[float], population: int) -> tuple[float, float]:
+    mean, lowest, count = fmean(sample), min(sample), len(sample)
+    if count >= population or count < 3:
+        return mean, pstdev(sample) if count > 1 else 0.0
+    share = count / population
+    normal = NormalDist()
+    edge = normal.inv_cdf(1 - share)
+    top = normal.pdf(edge) / share
+    deviation = max(0.0, (mean - lowest) / (top - edge))
+    return mean - top * deviation, deviation
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A query, taken apart once."""
+
+    text: str
+    weights: Mapping[str, float]
+    """Rarity of each search term in the store; sums to 1 unless there is no term."""
+
+    @classmethod
+    def of(cls, text: str, total: int, frequency: Mapping[str, int]) -> "Query":
+        """`total` texts are in the store, each term in `frequency` of them."""
+        found = set(terms(text))
+        idf = {term: math.log1p((total + 1) / (1 + frequency.get(term, 0))) for term in found}
+        whole = sum(idf.values()) or 1.0
+        return cls(text, {term: value / whole for term, value in idf.items()})
+
+    def coverage(self, text: str) -> float:
+        """The rarity-weighted share of the query's terms that a text holds, 0–1."""
+        return min(1.0, sum(self.weights.get(term, 0.0) for term in set(terms(text))))
+
+
+def score(
+    *,
+    z: float,
+    bm25: float,
+    coverage: float,
+    timestamp: str,
+    now: str,
+    importance: float = 0.5,
+    access_count: int = 0,
+    preferred_branch: bool = False,
+    expired: bool = False,
+) -> ScoreParts:
+    """Rank one item. `z` is 0 without vectors; `bm25` is relative to the best hit of its kind, 0–1."""
+    days = max(0.0, (from_iso(now) - from_iso(timestamp)).total_seconds() / 86_400)
+    parts = {
+        "vector": z,
+        "text": TEXT_WEIGHT * bm25 * coverage,
+        "importance": IMPORTANCE_WEIGHT * importance,
+        "recency": EXPIRED if expired else RECENCY_WEIGHT * math.exp(-days / RECENCY_DAYS),
+        "heat": HEAT_WEIGHT * (1 - 1 / (1 + math.log1p(access_count))),
+        "branch": BRANCH_BOOST if preferred_branch else 0.0,
+    }
+    return ScoreParts(**parts, coverage=coverage, total=sum(parts.values()))
+
+
+def is_relevant(parts: ScoreParts) -> bool:
+    """The gate: the text covers the query, or the vector stands out of the background, or both do half of it."""
+    if parts.coverage >= MIN_COVERAGE or parts.vector >= MIN_Z:
+        return True
+    return parts.coverage / MIN_COVERAGE + max(0.0, parts.vector) / MIN_Z >= 1.25
+
+
+def relative(scores: Iterable[tuple[int, float]]) -> dict[int, float]:
+    """BM25 of one kind's hits, by id, relative to the best of them."""
+    found = dict(scores)
+    best = max(found.values(), default=0.0)
+    return {item: value / best if best > 0 else 0.0 for item, value in found.items()}

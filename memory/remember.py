@@ -1,0 +1,115 @@
+"""Writing long-term memory: branch, near-duplicates, supersession, and review of what is not the user's own word."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from memory.branches import expiry, route_branch
+from memory.clock import Clock
+from memory.config import MemorySettings
+from memory.extract_rules import Finding
+from memory.store.base import Store
+from memory.types import LongTermMemory, MemorySource, MemoryStatus, Message, NewMemory, Scope, Session
+from memory.worth import is_near_duplicate, looks_pasted
+
+ACTOR = "maintenance"
+CONFIRMED = 0.1
+"""What saying it again adds to a memory's confidence."""
+
+_LINK = re.compile(r"\b(?:https?|ftp|file)://|\bwww\.", re.IGNORECASE)
+
+
+@dataclass(slots=True)
+class Written:
+    """Ids of what was written."""
+
+    added: list[int] = field(default_factory=list)
+    updated: list[int] = field(default_factory=list)
+
+
+class Rememberer:
+    """Writes findings into a store. Blocking: for a thread."""
+
+    def __init__(self, store: Store, clock: Clock, settings: MemorySettings) -> None:
+        self._store = store
+        self._clock = clock
+        self._settings = settings
+
+    def write(self, session: Session, found: Iterable[tuple[Message, Finding]]) -> Written:
+        """Write what was found in messages of a session.
+
+        Only what the user typed becomes active. All else (other roles, long pastes, anything with a link) waits in
+        the inbox as `pending`. A memory that the user wrote or edited by hand is never changed here.
+        """
+        written = Written()
+        for message, finding in found:
+            self._write_one(session, message, finding, written)
+        return written
+
+    def _write_one(self, session: Session, message: Message, finding: Finding, written: Written) -> None:
+        status = self._status(message, finding)
+        same = self._duplicate(session.scope, finding, status)
+        if same is not None:
+            if not self._by_hand(same) and same.source_message_id != message.id:
+                self._store.update_memory(same.id, self._confirmed(same, finding), actor=ACTOR, reason="said again")
+                written.updated.append(same.id)
+            return
+        rival = self._rival(session.scope, finding) if status == "active" else None
+        if rival is not None and self._by_hand(rival):
+            status = "pending"
+        branch = route_branch(self._source(message), finding.memory_type, finding.content, self._settings.branches)
+        new = NewMemory(
+            content=finding.content,
+            memory_type=finding.memory_type,
+            branch=branch,
+            source=self._source(message),
+            scope=session.scope,
+            status=status,
+            confidence=0.9 if finding.explicit else 0.7,
+            importance=finding.importance,
+            expires_at=expiry(branch, self._settings.branches, self._clock.now()),
+            topic_key=finding.topic_key,
+            source_session=session.id,
+            source_message_id=message.id,
+        )
+        reason = "the user asked for it" if finding.explicit else "said in conversation"
+        written.added.append(self._store.add_memory(new, actor=ACTOR, reason=reason).id)
+
+    @staticmethod
+    def _source(message: Message) -> MemorySource:
+        if message.role == "user":
+            return "user"
+        return "tool" if message.role == "tool" else "agent"
+
+    @staticmethod
+    def _status(message: Message, finding: Finding) -> MemoryStatus:
+        trusted = message.role == "user" and not looks_pasted(message.content) and not _LINK.search(finding.content)
+        return "active" if trusted else "pending"
+
+    def _duplicate(self, scope: Scope, finding: Finding, status: MemoryStatus) -> LongTermMemory | None:
+        """An active memory that says the same; for what would be pending, a pending one as well."""
+        searched: tuple[MemoryStatus, ...] = ("active",) if status == "active" else ("active", "pending")
+        hits = self._store.search_text(finding.content, kinds=("long_term",), limit=10, scope=scope, status=searched)
+        rows = (self._store.memory(hit.id) for hit in hits)
+        threshold = self._settings.near_duplicate
+        return next((row for row in rows if is_near_duplicate(row.content, finding.content, threshold)), None)
+
+    def _rival(self, scope: Scope, finding: Finding) -> LongTermMemory | None:
+        """The active memory that an explicit topic key would supersede."""
+        if finding.topic_key is None:
+            return None
+        rows = self._store.memories(scope=scope, limit=1000)
+        return next((row for row in rows if row.topic_key == finding.topic_key), None)
+
+    def _by_hand(self, row: LongTermMemory) -> bool:
+        events = self._store.journal(kind="long_term", item_id=row.id)
+        return row.pinned or any(event.actor == "user" for event in events)
+
+    def _confirmed(self, row: LongTermMemory, finding: Finding) -> dict[str, object]:
+        changes: dict[str, object] = {
+            "confidence": min(1.0, row.confidence + CONFIRMED),
+            "expires_at": expiry(row.branch, self._settings.branches, self._clock.now()),
+        }
+        if len(finding.content) > len(row.content):
+            changes["content"] = finding.content
+        return changes

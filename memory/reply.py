@@ -1,0 +1,183 @@
+"""The reply of a turn while it grows: its row, its checkpoints, and its last word.
+
+A checkpoint is written at least once a second while text arrives, and a sign of life every ten seconds of silence;
+both in a thread. A checkpoint that fails costs nothing: the text stays in memory, and the next one tries again.
+"""
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
+
+from memory import owner
+from memory.clock import Clock
+from memory.errors import OrcaError, StoreError
+from memory.store.base import Store
+from memory.tokens import TokenCounter
+from memory.types import ContextItem, Injection, Message, MessageState, ScoreParts, Usage
+
+log = logging.getLogger(__name__)
+
+CHECKPOINT_SECONDS = 1.0
+HEARTBEAT_SECONDS = 10.0
+RETRY_WAITS = (0.2, 1.0)
+"""Seconds between the tries to write the end of a reply."""
+
+
+class ReplyDraft:
+    """One reply, from its first row to its last."""
+
+    def __init__(self, store: Store, clock: Clock, counter: TokenCounter, user: Message) -> None:
+        self.message: Message | None = None
+        """The row as last written; `None` until `open`."""
+        self.model = ""
+        self.usage: Usage | None = None
+        self.finish_reason = ""
+        self._store = store
+        self._clock = clock
+        self._counter = counter
+        self._user = user
+        self._text: list[str] = []
+        self._reasoning: list[str] = []
+        self._recalled: Sequence[ContextItem] = ()
+        self._recorded = False
+        self._dirty = False
+        self._written_at = clock.monotonic()
+        self._due = asyncio.Event()
+        self._ended = False
+
+    @property
+    def text(self) -> str:
+        """What has arrived."""
+        return "".join(self._text)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing has arrived yet, not even reasoning."""
+        return not (self._text or self._reasoning)
+
+    def recalled(self, items: Sequence[ContextItem]) -> None:
+        """What the prompt holds from memory; recorded with the first checkpoint."""
+        self._recalled = items
+
+    async def open(self) -> Message:
+        """Store the empty row in state `streaming`. Raises leaves of `StoreError`."""
+        self.message = await asyncio.to_thread(self._add, "streaming", {"stream": owner.stamp(self._clock)})
+        self._written_at = self._clock.monotonic()
+        return self.message
+
+    def add(self, text: str, *, reasoning: bool = False) -> None:
+        """Take in what arrived."""
+        (self._reasoning if reasoning else self._text).append(text)
+        self._dirty = True
+        if self._clock.monotonic() - self._written_at >= CHECKPOINT_SECONDS:
+            self._due.set()
+
+    async def keep(self) -> None:
+        """Write checkpoints until `end`."""
+        while not self._ended:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._due.wait(), CHECKPOINT_SECONDS)
+            self._due.clear()
+            if not self._ended and (self._dirty or self._is_silent()):
+                await asyncio.to_thread(self._checkpoint)
+
+    def end(self) -> None:
+        """No checkpoint any more; one that is being written is finished by `keep`."""
+        self._ended = True
+        self._due.set()
+
+    async def settle(self, state: MessageState, error: OrcaError | None = None) -> Message:
+        """Store the reply as it is at the end; tries a few times. Raises leaves of `StoreError`."""
+        for wait in RETRY_WAITS:
+            try:
+                return await asyncio.to_thread(self._settle, state, error)
+            except StoreError as problem:
+                log.warning("the end of a reply could not be stored, trying again: %s", problem)
+                await asyncio.sleep(wait)
+        return await asyncio.to_thread(self._settle, state, error)
+
+    def unsaved(self) -> Message:
+        """The reply as a value, when the store does not take it."""
+        return Message(
+            id=self.message.id if self.message else 0,
+            session_id=self._user.session_id,
+            role="assistant",
+            content=self.text,
+            msg_type="normal",
+            token_count=0,
+            has_embedding=False,
+            timestamp=self.message.timestamp if self.message else self._clock.now(),
+            metadata={"model": self.model},
+            parent_id=self._user.id,
+            state="failed",
+        )
+
+    def final_usage(self, prompt_tokens: int) -> Usage:
+        """What the server counted, else an estimate."""
+        return self.usage or Usage(prompt_tokens, self._counter.count(self.text), estimated=True)
+
+    def _is_silent(self) -> bool:
+        return self._clock.monotonic() - self._written_at >= HEARTBEAT_SECONDS
+
+    def _checkpoint(self) -> None:
+        if self.message is None:
+            return
+        self._dirty = False
+        self._written_at = self._clock.monotonic()
+        metadata: dict[str, Any] = {"stream": owner.stamp(self._clock)}
+        if self._reasoning:
+            metadata["reasoning"] = "".join(self._reasoning)
+        try:
+            self._record(self.message.id)
+            self.message = self._store.update_message(self.message.id, content=self.text, metadata=metadata)
+        except StoreError as error:
+            self._dirty = True
+            log.warning("a checkpoint failed, the reply is kept in memory: %s", error)
+
+    def _settle(self, state: MessageState, error: OrcaError | None) -> Message:
+        metadata: dict[str, Any] = {"stream": None, "model": self.model or None}
+        if self._reasoning:
+            metadata["reasoning"] = "".join(self._reasoning)
+        if self.finish_reason:
+            metadata["finish_reason"] = self.finish_reason
+        if self.usage:
+            usage = self.usage
+            metadata["usage"] = {
+                "prompt_tokens": usage.prompt_tokens,
+                "completion_tokens": usage.completion_tokens,
+                "estimated": usage.estimated,
+            }
+        if error:
+            metadata["error"] = {"type": type(error).__name__, "message": str(error), "hint": error.hint}
+        if self.message is None:
+            return self._add(state, {key: value for key, value in metadata.items() if value is not None})
+        self._record(self.message.id)
+        text = self.text
+        tokens = raw_tokens(self._counter, "assistant", text) if text else 0
+        return self._store.update_message(
+            self.message.id, content=text, state=state, token_count=tokens, metadata=metadata
+        )
+
+    def _add(self, state: MessageState, metadata: dict[str, Any]) -> Message:
+        return self._store.add_message(
+            self._user.session_id, "assistant", self.text, parent_id=self._user.id, state=state, metadata=metadata
+        )
+
+    def _record(self, reply_id: int) -> None:
+        """Store what the reply was given from memory, once."""
+        if self._recorded or not self._recalled:
+            return
+        self._store.add_injections(
+            [
+                Injection(reply_id, item.kind, item.id, item.tier, rank, item.tokens, item.parts or ScoreParts())
+                for rank, item in enumerate(self._recalled, 1)
+            ]
+        )
+        self._recorded = True
+
+
+def raw_tokens(counter: TokenCounter, role: str, text: str) -> int:
+    """Tokens of a message without the margin, as they are stored: the margin goes on being learned."""
+    return max(1, round(counter.count_message(role, text) / counter.margin))
