@@ -1,0 +1,95 @@
+"""`orca-tui memory`: list and search what orca remembers."""
+
+import asyncio
+from argparse import Namespace
+from typing import TYPE_CHECKING
+
+from memory.config import Home, Settings
+from memory.errors import OrcaError
+from memory.events import BackgroundEvent, QueueChanged
+from memory.settings import load_settings
+from memory.text import label
+from memory.types import Hit
+from orca_tui.cli.stored import open_core, open_read
+from orca_tui.plain import complain, local_time, plain_print, print_json
+
+if TYPE_CHECKING:
+    from memory.core import Core
+
+EMBED_WAIT = 20.0
+"""Seconds to wait for texts that are not embedded yet before searching without them."""
+SNIPPET = 300
+"""Characters of a text that are shown in a list."""
+
+
+def run(arguments: Namespace, home: Home) -> int:
+    """Do one of list, search."""
+    if arguments.action == "list":
+        return _list(arguments, home)
+    return asyncio.run(_search(arguments, home, load_settings(home)))
+
+
+def _list(arguments: Namespace, home: Home) -> int:
+    status = None if arguments.status == "any" else (arguments.status,)
+    with open_read(home) as store:
+        memories = store.memories(branches=arguments.branch, status=status, limit=arguments.limit)
+    if arguments.json:
+        print_json(memories)
+        return 0
+    if not memories:
+        plain_print("Nothing is remembered yet." if arguments.status == "active" else "Nothing found.")
+    for memory in memories:
+        facts = [memory.memory_type, label(memory.branch, 64), *(["pinned"] if memory.pinned else [])]
+        if memory.status != "active":
+            facts.append(memory.status)
+        plain_print(f"{memory.id}  {local_time(memory.created_at)}  {' · '.join(facts)}")
+        plain_print(f"    {label(memory.content, SNIPPET)}")
+    return 0
+
+
+async def _search(arguments: Namespace, home: Home, settings: Settings) -> int:
+    query = " ".join(arguments.query)
+    async with open_core(home, settings) as core:
+        await _embed_what_waits(core)
+        hits = await core.manager.search(query, limit=arguments.limit)
+    if arguments.json:
+        print_json(hits)
+        return 0
+    if not hits:
+        plain_print("Nothing found.")
+    for hit in hits:
+        plain_print(f"{hit.parts.total:.2f}  {local_time(hit.timestamp)}  {_origin(hit)}")
+        plain_print(f"      {label(hit.text, SNIPPET)}")
+    return 0
+
+
+async def _embed_what_waits(core: "Core") -> None:
+    """Let the queue work through its items, within reason: what is not embedded is found by its words only."""
+    done = asyncio.Event()
+
+    def look(event: BackgroundEvent) -> None:
+        if isinstance(event, QueueChanged) and (event.status != "working" or not event.waiting):
+            done.set()
+
+    unsubscribe = core.subscribe(look)
+    try:
+        embedder = await core.embedder()
+        if embedder is None or not await asyncio.to_thread(core.store.count_waiting, model=embedder.model):
+            return
+        if core.queue.status != "paused":
+            await asyncio.wait_for(done.wait(), EMBED_WAIT)
+        if core.queue.status == "paused":
+            complain(f"Searching by words only: {core.queue.problem}")
+    except TimeoutError:
+        complain(f"{core.queue.waiting} texts are not embedded yet; they are found by their words only.")
+    except OrcaError as error:
+        complain(f"Searching by words only: {error}", error.hint)
+    finally:
+        unsubscribe()
+
+
+def _origin(hit: Hit) -> str:
+    if hit.kind == "long_term":
+        return f"memory {hit.id} · {label(hit.branch or '', 64)}"
+    kind = "summary" if hit.kind == "short_term" else f"{hit.role or 'message'}"
+    return f"{kind} · session {hit.session_id[:8]}" if hit.session_id else kind

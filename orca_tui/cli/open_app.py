@@ -1,0 +1,35 @@
+"""`orca-tui` without a command: the app, if there is a terminal to draw on."""
+
+import os
+import sys
+from argparse import Namespace
+from collections.abc import Mapping
+
+from memory.config import Home
+from memory.settings import load_settings_with_warnings
+from memory.text import label
+from orca_tui.plain import complain
+
+
+def run(arguments: Namespace, home: Home) -> int:
+    """Open the app; 2 with one line on stderr, and not one escape byte, when there is no terminal for it."""
+    problem = terminal_problem()
+    if problem:
+        complain(f"{problem} For scripts and pipes there is: orca-tui ask TEXT")
+        return 2
+    settings, warnings = load_settings_with_warnings(home)
+    from orca_tui.app import run as run_app
+
+    return run_app(home, settings, warnings=warnings, session_id=arguments.session)
+
+
+def terminal_problem(env: Mapping[str, str] | None = None) -> str:
+    """Why the app cannot be drawn here, as a sentence; empty when it can."""
+    env = os.environ if env is None else env
+    streams = (sys.__stdin__, sys.__stdout__, sys.__stderr__)
+    if not all(stream is not None and not stream.closed and stream.isatty() for stream in streams):
+        return "The app needs a terminal for input and output."
+    term = env.get("TERM", "")
+    if os.name != "nt" and term in ("", "dumb", "unknown"):
+        return f"This terminal cannot draw the app (TERM={label(term, 40) or 'not set'})."
+    return ""

@@ -1,0 +1,144 @@
+"""What may be written on the command line. Help and usage errors are all that this module prints."""
+
+import argparse
+import sys
+from typing import Any, Never, get_args
+
+from memory.text import label
+from memory.types import MemoryStatus
+
+PROGRAM = "orca-tui"
+EXAMPLES = """\
+orca-tui                          open the app
+orca-tui ask "Why is the sky blue?"
+git diff | orca-tui ask           ask what comes through a pipe
+orca-tui config set llm.api_key - paste a key without showing it
+orca-tui doctor                   what works here, and what to do about the rest
+"""
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose complaints are short and hold nothing that a terminal would obey."""
+
+    def __init__(self, **options: Any) -> None:
+        options.setdefault("allow_abbrev", False)
+        super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, **options)
+
+    def error(self, message: str) -> Never:
+        """Say what is wrong and end with 2."""
+        sys.stderr.write(f"{PROGRAM}: {label(message, 300)}\nSee: {self.prog} --help\n")
+        raise SystemExit(2)
+
+
+class ShowVersion(argparse.Action):
+    """Looks the version up only when it is asked for."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_rest: object) -> None:
+        """Print it and end."""
+        from importlib.metadata import version
+
+        sys.stdout.write(f"{PROGRAM} {version(PROGRAM)}\n")
+        parser.exit()
+
+
+def build_parser() -> Parser:
+    """The whole grammar. `command` is `None` when the app is to be opened."""
+    parser = Parser(
+        prog=PROGRAM,
+        description="A terminal chat client that remembers. Without a command it opens the app.",
+        epilog=f"examples:\n{EXAMPLES}",
+    )
+    parser.add_argument("--version", action=ShowVersion, nargs=0, help="show the version and end")
+    parser.add_argument("--home", metavar="DIR", default=None, help="where orca keeps its files (also: ORCA_HOME)")
+    parser.add_argument("--session", metavar="ID", default=None, help="open the app with this session")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
+    shared = Parser(add_help=False)
+    shared.add_argument("--home", metavar="DIR", default=argparse.SUPPRESS, help="where orca keeps its files")
+    _add_ask(commands, shared)
+    _add_sessions(commands, shared)
+    _add_memory(commands, shared)
+    _add_config(commands, shared)
+    _add_model(commands, shared)
+    doctor = commands.add_parser("doctor", parents=[shared], help="what works here, and what to do about the rest")
+    _add_json(doctor)
+    return parser
+
+
+def _add_ask(commands: Any, shared: Parser) -> None:
+    ask = commands.add_parser("ask", parents=[shared], help="ask once; the answer goes to stdout")
+    ask.add_argument(
+        "text", nargs="*", metavar="TEXT", help="the question; without it, or with -, it is read from stdin"
+    )
+    ask.add_argument("--session", metavar="ID", default=argparse.SUPPRESS, help="go on with this session")
+    ask.add_argument("--no-memory", action="store_true", help="answer without what orca remembers")
+    ask.add_argument("--model", metavar="NAME", help="ask this model instead of the configured one")
+    _add_json(ask, "print the events, one JSON object a line")
+
+
+def _add_sessions(commands: Any, shared: Parser) -> None:
+    actions = _group(commands, shared, "sessions", "list and show stored conversations")
+    listing = actions.add_parser("list", parents=[shared], help="the newest sessions")
+    _add_limit(listing, 20)
+    _add_json(listing)
+    show = actions.add_parser("show", parents=[shared], help="the messages of a session")
+    show.add_argument("id", metavar="ID", help="the session, by the first 4 or more characters of its id")
+    _add_json(show)
+
+
+def _add_memory(commands: Any, shared: Parser) -> None:
+    actions = _group(commands, shared, "memory", "list and search what orca remembers")
+    listing = actions.add_parser("list", parents=[shared], help="long-term memories, the newest first")
+    listing.add_argument("--branch", metavar="NAME", action="append", help="only of this branch (may be repeated)")
+    listing.add_argument("--status", choices=[*get_args(MemoryStatus), "any"], default="active", help="default: active")
+    _add_limit(listing, 50)
+    _add_json(listing)
+    search = actions.add_parser("search", parents=[shared], help="messages, summaries and memories by text and meaning")
+    search.add_argument("query", nargs="+", metavar="QUERY")
+    _add_limit(search, 10)
+    _add_json(search)
+
+
+def _add_config(commands: Any, shared: Parser) -> None:
+    actions = _group(commands, shared, "config", "show and change settings")
+    actions.add_parser("path", parents=[shared], help="where the settings file is")
+    _add_json(actions.add_parser("show", parents=[shared], help="every setting in force; keys are masked"))
+    get = actions.add_parser("get", parents=[shared], help="one setting")
+    get.add_argument("key", metavar="KEY", help="for example llm.model")
+    _add_json(get)
+    change = actions.add_parser("set", parents=[shared], help="change one setting; comments in the file survive")
+    change.add_argument("key", metavar="KEY", help="for example llm.model")
+    change.add_argument(
+        "value", nargs="?", metavar="VALUE", help="the value; - reads it from stdin (the only way for keys)"
+    )
+
+
+def _add_model(commands: Any, shared: Parser) -> None:
+    actions = _group(commands, shared, "model", "models that run on this machine")
+    _add_json(actions.add_parser("list", parents=[shared], help="installed models, and those to choose from"))
+    add = actions.add_parser("add", parents=[shared], help="install a model")
+    add.add_argument("source", nargs="?", default="builtin", metavar="SOURCE", help="builtin, a name, a path or a URL")
+    add.add_argument("--name", metavar="NAME", help="what to call it")
+    add.add_argument("--sha256", metavar="HEX", help="refuse the file when this is not its SHA-256")
+    add.add_argument("--if-missing", action="store_true", help="do nothing when it is there")
+    remove = actions.add_parser("remove", parents=[shared], help="delete an installed model")
+    remove.add_argument("name", metavar="NAME")
+
+
+def _group(commands: Any, shared: Parser, name: str, about: str) -> Any:
+    group = commands.add_parser(name, parents=[shared], help=about)
+    return group.add_subparsers(dest="action", metavar="ACTION", title="actions", required=True)
+
+
+def _add_json(parser: argparse.ArgumentParser, about: str = "print JSON") -> None:
+    parser.add_argument("--json", action="store_true", help=about)
+
+
+def _add_limit(parser: argparse.ArgumentParser, default: int) -> None:
+    parser.add_argument("--limit", type=_count, default=default, metavar="N", help=f"at most this many ({default})")
+
+
+def _count(text: str) -> int:
+    number = int(text)
+    if not 1 <= number <= 100_000:
+        raise ValueError
+    return number

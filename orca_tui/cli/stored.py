@@ -1,0 +1,51 @@
+"""Opens what is stored, for commands that run once."""
+
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from typing import TYPE_CHECKING
+
+from memory.config import Home, Settings
+from memory.errors import ConfigError
+from memory.text import label
+
+if TYPE_CHECKING:
+    from memory.core import Core
+    from memory.store.base import Store
+
+
+@contextmanager
+def open_read(home: Home) -> "Iterator[Store]":
+    """The store alone, for what needs neither model nor embedder. Raises leaves of `StoreError`."""
+    from memory.store import open_store
+
+    prepare(home)
+    store = open_store(home.database)
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+@asynccontextmanager
+async def open_core(home: Home, settings: Settings) -> "AsyncIterator[Core]":
+    """The whole core, started; closed with a second for what is still to be written. Raises leaves of `OrcaError`."""
+    from memory.core import Core
+
+    prepare(home)
+    core = Core.open(home, settings)
+    try:
+        await core.start()
+        yield core
+    finally:
+        await core.close()
+
+
+def prepare(home: Home) -> None:
+    """Make the home directory. Raises `ConfigError` when that is not possible."""
+    try:
+        home.ensure()
+    except (OSError, ValueError) as error:
+        reason = (error.strerror if isinstance(error, OSError) else None) or "the path is not valid"
+        raise ConfigError(
+            f"{label(str(home.root))} cannot be used: {reason}.", hint="Choose another place: --home DIR"
+        ) from error
