@@ -1,0 +1,93 @@
+"""A fence that is still open: its lines become rows as they are completed, and colours come when it closes."""
+
+from dataclasses import dataclass, field
+
+from orca_tui.render.code import FENCE, closes, code_foot, code_head, code_rows, highlight, language_of
+from orca_tui.render.line import Line
+
+MANY_ROWS = 50
+"""Rows of one unfinished line from which its beginning settles."""
+
+
+@dataclass(slots=True)
+class OpenFence:
+    """An open fence at the top of a text, at one width."""
+
+    marker: str
+    indent: int
+    info: str
+    width: int
+    first: int
+    """Index of its first row of code among the settled rows of the text."""
+    lines: list[str] = field(default_factory=list)
+    started: str = ""
+    """The part of an unfinished line whose rows are settled."""
+
+    @classmethod
+    def opened(cls, line: str, width: int, settled: list[Line]) -> "OpenFence":
+        """Open the fence that `line` begins, and settle its head."""
+        match = FENCE.match(line)
+        indent, marker, info = match.groups() if match else ("", "```", "")
+        settled.extend(code_head(info.strip(), width))
+        return cls(marker, len(indent), info.strip(), width, len(settled))
+
+    def take(self, source: str, settled: list[Line], *, closed: bool) -> tuple[str, bool]:
+        """Settle the lines of `source` that are whole. Returns what is left of it, and whether the fence is closed.
+
+        `closed` says that no more source will come: the fence ends with it.
+        """
+        *whole, last = source.split("\n")
+        for index, line in enumerate(whole):
+            if not self.started and closes(line, self.marker):
+                self._finish(settled)
+                return "\n".join([*whole[index + 1 :], last]), True
+            self._line(line, settled)
+        if not closed:
+            return self._start(last, settled), False
+        if last and not (closes(last, self.marker) and not self.started):
+            self._line(last, settled)
+        self._finish(settled)
+        return "", True
+
+    def tail(self, source: str) -> list[Line]:
+        """The rows of an unfinished line, and the foot of the block."""
+        if source and not source.strip(f" {self.marker[0]}"):
+            source = ""
+        rows = [row for line in source.split("\n") for row in self._rows(self._cut(line))] if source else []
+        return [*rows, *code_foot()]
+
+    def _cut(self, line: str) -> str:
+        blanks = len(line) - len(line.lstrip(" "))
+        return line if self.started else line[min(blanks, self.indent) :]
+
+    def _line(self, line: str, settled: list[Line]) -> None:
+        line = self._cut(line)
+        settled.extend(self._rows(line))
+        self.lines.append(self.started + line)
+        self.started = ""
+
+    def _rows(self, line: str) -> list[Line]:
+        if self.started and not line:
+            return []
+        rows = code_rows(line, self.width)
+        if self.started:
+            rows[0].joint = ""
+        return rows
+
+    def _start(self, line: str, settled: list[Line]) -> str:
+        """Settle all but the last row of a very long unfinished line; what is left of it."""
+        if len(line) <= MANY_ROWS * self.width:
+            return line
+        line = self._cut(line)
+        rows = self._rows(line)
+        left = rows.pop().copied()
+        settled.extend(rows)
+        self.started += line[: len(line) - len(left)]
+        return left
+
+    def _finish(self, settled: list[Line]) -> None:
+        """Put the coloured rows in the place of the plain ones. They are cut alike, so nothing moves."""
+        spans = highlight("\n".join(self.lines), language_of(self.info))
+        if spans is not None:
+            settled[self.first :] = [row for line in spans for row in code_rows(line, self.width)]
+        settled.extend(code_foot())

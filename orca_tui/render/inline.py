@@ -1,0 +1,174 @@
+"""Inline Markdown → spans: emphasis, code, links followed by their real target, images as text with target."""
+
+import re
+from collections.abc import Sequence
+from urllib.parse import unquote, urlsplit
+
+from markdown_it.token import Token
+
+from memory.text import clean
+from orca_tui.i18n import _
+from orca_tui.render.line import Span
+from orca_tui.render.parser import References, parse_inline
+
+MAX_INLINE = 20_000
+"""Characters of one inline text beyond which it is shown as it is: nobody reads emphasis in it, and parsing is slow."""
+MARKS = {"strong": "strong", "em": "em", "s": "strike"}
+
+_URL = re.compile(r"https?://[^\s<>\"'`｜|，。；：！？、（）【】《》「」『』“”‘’]+")
+_ENCODED = re.compile(r"(?:%[89A-Fa-f][0-9A-Fa-f])+")
+_URL_END = re.compile(r"[.,;:!?*_~]+$")
+
+
+def inline_spans(text: str, references: References) -> list[Span]:
+    """The spans of a text; `\\n` in them is a line break."""
+    if len(text) > MAX_INLINE:
+        return plain_spans(text)
+    return _Inline(references).run(parse_inline(text, references))
+
+
+def plain_spans(text: str, style: str = "", *, tabs: bool = False) -> list[Span]:
+    """Text as it is, with the web addresses in it as links. A tab becomes one blank unless `tabs` are kept."""
+    text = text if tabs else text.replace("\t", " ")
+    if "://" not in text:
+        return [Span(text, style)] if text else []
+    spans: list[Span] = []
+    at = 0
+    for match in _URL.finditer(text):
+        url = _URL_END.sub("", match[0])
+        while url.endswith(")") and url.count(")") > url.count("("):
+            url = _URL_END.sub("", url[:-1])
+        link = web_link(url)
+        if not link:
+            continue
+        if match.start() > at:
+            spans.append(Span(text[at : match.start()], style))
+        at = match.start() + len(url)
+        spans.append(Span(url, f"{style} link" if style else "link", link))
+    if at < len(text):
+        spans.append(Span(text[at:], style))
+    return spans
+
+
+def web_link(href: str) -> str:
+    """The address when it may be opened (http, https and a host), else nothing."""
+    if "://" not in href:
+        return ""
+    try:
+        parts = urlsplit(href)
+    except ValueError:
+        return ""
+    return href if parts.scheme in ("http", "https") and parts.netloc else ""
+
+
+class _Inline:
+    """Walks the tokens of one text. Spans of a link are collected apart, to be compared with its target."""
+
+    def __init__(self, references: References) -> None:
+        self.references = references
+        self.spans: list[Span] = []
+        self.marks: list[str] = []
+        self.links: list[tuple[int, str, str]] = []
+
+    def run(self, tokens: Sequence[Token]) -> list[Span]:
+        self.tokens(tokens)
+        while self.links:
+            self.close_link()
+        return self.spans
+
+    def tokens(self, tokens: Sequence[Token]) -> None:
+        """Neighbouring text is joined first: an address may hold an entity or an escape."""
+        text: list[str] = []
+        for token in tokens:
+            if token.type in ("text", "text_special"):
+                text.append(token.content)
+                continue
+            self.text("".join(text))
+            text.clear()
+            self.token(token)
+        self.text("".join(text))
+
+    def token(self, token: Token) -> None:
+        kind = token.type
+        if kind == "code_inline":
+            self.spans.append(Span(_flat(token.content), self.style("code"), self.link))
+        elif kind in ("softbreak", "hardbreak"):
+            self.spans.append(Span("\n"))
+        elif kind == "link_open":
+            self.links.append((len(self.spans), str(token.attrGet("href") or ""), str(token.attrGet("title") or "")))
+            self.marks.append("link")
+        elif kind == "link_close":
+            self.close_link()
+        elif kind == "image":
+            self.image(token)
+        elif token.nesting == 1:
+            self.marks.append(MARKS.get(token.tag, ""))
+        elif token.nesting == -1 and self.marks:
+            self.marks.pop()
+        else:
+            self.text(token.content)
+
+    @property
+    def link(self) -> str:
+        return web_link(clean(self.links[-1][1])) if self.links else ""
+
+    def style(self, more: str = "") -> str:
+        return " ".join([mark for mark in (*self.marks, more) if mark])
+
+    def text(self, content: str) -> None:
+        if not content:
+            return
+        content = clean(content)
+        if self.links:
+            self.spans.append(Span(_flat(content), self.style(), self.link))
+        else:
+            self.spans.extend(plain_spans(content, self.style()))
+
+    def close_link(self) -> None:
+        if not self.links:
+            return
+        link = self.link
+        start, href, title = self.links.pop()
+        if "link" in self.marks:
+            del self.marks[len(self.marks) - 1 - self.marks[::-1].index("link")]
+        shown = "".join(span.text for span in self.spans[start:])
+        self.target(shown, href, title, link)
+
+    def target(self, shown: str, href: str, title: str, link: str) -> None:
+        """What a label hides: the address, unless the label says it, and the title."""
+        address = _readable(clean(href))
+        told = [] if not address or _same(shown, address) or _same(shown, clean(href)) else [address]
+        told += [f'"{clean(title)}"'] if title else []
+        if told:
+            self.spans.append(Span(_flat(f" ({' '.join(told)})"), self.style("target"), link))
+
+    def image(self, token: Token) -> None:
+        href, title = str(token.attrGet("src") or ""), str(token.attrGet("title") or "")
+        link = web_link(clean(href))
+        self.spans.append(Span(_("image:") + " ", self.style("target")))
+        start = len(self.spans)
+        self.tokens(parse_inline(token.content, self.references))
+        shown = "".join(span.text for span in self.spans[start:])
+        self.target(shown, href, title, link)
+
+
+def _readable(address: str) -> str:
+    """The address with percent-encoded letters beyond ASCII decoded; the host stays in its safe form."""
+    return _ENCODED.sub(_decoded, address)
+
+
+def _decoded(match: re.Match[str]) -> str:
+    try:
+        text = unquote(match[0], errors="strict")
+    except UnicodeDecodeError:
+        return match[0]
+    return text if text.isprintable() and clean(text) == text else match[0]
+
+
+def _same(shown: str, address: str) -> bool:
+    return shown.strip().rstrip("/") in (address.rstrip("/"), address.removeprefix("mailto:"))
+
+
+def _flat(text: str) -> str:
+    """One line without tabs."""
+    return text.replace("\t", " ").replace("\n", " ")

@@ -1,0 +1,222 @@
+"""One entry at one width, as rows: name, reasoning, text, note. It grows while its reply streams.
+
+Text is taken in slices (`advance`), so that a megabyte in one piece does not stop the screen.
+"""
+
+from typing import Protocol
+
+from orca_tui.render import frame
+from orca_tui.render.cleaning import Cleaner
+from orca_tui.render.entry import Entry
+from orca_tui.render.line import Line, Span
+from orca_tui.render.parser import References, find_references
+from orca_tui.render.plain import PlainStream
+from orca_tui.render.stream import MarkdownStream
+
+SLICE = 24_000
+"""Characters that are laid out at a time."""
+
+
+class Rows(Protocol):
+    """A growing text as rows (`MarkdownStream`, `PlainStream`)."""
+
+    changed: int
+
+    @property
+    def height(self) -> int:
+        """Rows in all."""
+        ...
+
+    def row(self, index: int) -> Line:
+        """One row."""
+        ...
+
+    def update(self, text: str, provisional: str = "") -> None:
+        """Take more text."""
+        ...
+
+    def close(self) -> None:
+        """The text is whole."""
+        ...
+
+
+class _Part:
+    """A text of the entry: what is laid out of it, and what waits."""
+
+    def __init__(self, rows: Rows, text: str) -> None:
+        self.rows = rows
+        self.closed = False
+        self._waiting = [text] if text else []
+        self._ended = False
+        self._cleaner = Cleaner()
+
+    @property
+    def busy(self) -> bool:
+        return bool(self._waiting) or (self._ended and not self.closed)
+
+    def add(self, text: str) -> None:
+        self._waiting.append(text)
+
+    def end(self) -> None:
+        self._ended = True
+
+    def advance(self) -> None:
+        text = "".join(self._waiting)
+        self._waiting = [text[SLICE:]] if len(text) > SLICE else []
+        settled, provisional = self._cleaner.add(text[:SLICE])
+        if self._ended and not self._waiting:
+            self.rows.update(settled + self._cleaner.end())
+            first = self.rows.changed
+            self.rows.close()
+            self.rows.changed = min(first, self.rows.changed)
+            self.closed = True
+        else:
+            self.rows.update(settled, provisional)
+
+
+class EntryLayout:
+    """The rows of one entry."""
+
+    def __init__(self, entry: Entry, width: int, *, unfolded: bool = False) -> None:
+        self.entry = entry
+        self.width = width
+        self.unfolded = unfolded
+        self.changed = 0
+        """First row that the last call may have changed."""
+        self._count = frame.WordCount()
+        self._reasoning_text = [entry.reasoning] if entry.reasoning else []
+        self._references: References = {}
+        self._body: _Part | None = None
+        self._thought: _Part | None = None
+        if entry.kind in ("notice", "error"):
+            self._head, self._fold, self._foot = frame.box(entry, width), [], []
+            return
+        self._head = frame.head(entry, width)
+        self._count.add(entry.reasoning)
+        self._fold = self._folded()
+        self._unfold()
+        self._body = _Part(self._rows(entry), entry.text)
+        self._foot: list[Line] = []
+        if entry.state != "streaming":
+            self._end()
+        self._refoot()
+
+    @property
+    def busy(self) -> bool:
+        """Whether text waits to be laid out."""
+        return any(part is not None and part.busy for part in (self._thought, self._body))
+
+    @property
+    def height(self) -> int:
+        """Rows in all, with the empty one that ends the entry."""
+        return self._body_top + (self._body.rows.height if self._body else 0) + len(self._foot)
+
+    @property
+    def _body_top(self) -> int:
+        return len(self._head) + len(self._fold) + (self._thought.rows.height if self._thought else 0)
+
+    def row(self, index: int) -> Line:
+        """One row; `index` is below `height`."""
+        for lines in (self._head, self._fold):
+            if index < len(lines):
+                return lines[index]
+            index -= len(lines)
+        for part in (self._thought, self._body):
+            if part is not None:
+                if index < part.rows.height:
+                    return part.rows.row(index)
+                index -= part.rows.height
+        return self._foot[index]
+
+    def advance(self) -> None:
+        """Lay out the next slice of what waits."""
+        first = self.height
+        if self._thought is not None and self._thought.busy:
+            self._thought.advance()
+            first = len(self._head) + len(self._fold) + self._thought.rows.changed
+        if self._body is not None and self._body.busy:
+            top = self._body_top
+            self._body.advance()
+            first = min(first, top + self._body.rows.changed)
+        if self._fold or self._reasoning_text:
+            fold = self._folded()
+            if fold != self._fold:
+                self._fold, first = fold, len(self._head)
+        self.changed = min(first, self.height - 1)
+        self._refoot()
+
+    def feed(self, text: str) -> None:
+        """More of the reply."""
+        if self._body is not None:
+            self._body.add(text)
+
+    def feed_reasoning(self, text: str) -> None:
+        """More of the reasoning."""
+        self._count.add(text)
+        self._reasoning_text.append(text)
+        if self._thought is not None:
+            self._thought.add(text)
+
+    def toggle(self) -> None:
+        """Fold or unfold the reasoning."""
+        self.unfolded = not self.unfolded
+        self._unfold()
+        self._fold = self._folded()
+        self.changed = len(self._head)
+
+    def finish(self, entry: Entry) -> bool:
+        """The reply is over; `entry` has the same text. False when it must be laid out anew instead: it has reference
+        definitions that its earlier parts could not know."""
+        self.entry = entry
+        if "]:" in entry.text and find_references(entry.text) != self._references:
+            return False
+        self._end()
+        self.changed = max(0, self.height - len(self._foot))
+        self._refoot()
+        return True
+
+    def _rows(self, entry: Entry) -> Rows:
+        if entry.kind == "assistant":
+            self._references = find_references(entry.text)
+            return MarkdownStream(self.width, self._references)
+        return PlainStream(self.width, style=entry.kind, fences=True)
+
+    def _end(self) -> None:
+        for part in (self._thought, self._body):
+            if part is not None:
+                part.end()
+
+    def _folded(self) -> list[Line]:
+        if not self._reasoning_text:
+            return []
+        return frame.fold_row(self._count.words, self.width, unfolded=self.unfolded)
+
+    def _unfold(self) -> None:
+        self._thought = None
+        if self.unfolded and self._reasoning_text:
+            lead = Span("│ ", "reasoning-bar")
+            rows = PlainStream(self.width, style="reasoning", lead=lead)
+            self._thought = _Part(rows, "".join(self._reasoning_text))
+            if self.entry.state != "streaming":
+                self._thought.end()
+
+    def _refoot(self) -> None:
+        empty = not (self._fold or (self._body is not None and self._body.rows.height))
+        self._foot = frame.foot(self.entry, self.width, empty=empty)
+
+
+def lay_out(entry: Entry, width: int, *, unfolded: bool = False) -> EntryLayout:
+    """An entry with all its rows, however long it takes."""
+    layout = EntryLayout(entry, width, unfolded=unfolded)
+    while layout.busy:
+        layout.advance()
+    return layout
+
+
+def estimated_height(entry: Entry, width: int) -> int:
+    """About how many rows an entry takes; costs next to nothing."""
+    width = max(width, 1)
+    text = entry.text
+    return 3 + text.count("\n") + len(text) // width + (1 if entry.reasoning else 0) + (2 if entry.note else 0)
+
+

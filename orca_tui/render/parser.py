@@ -1,0 +1,130 @@
+"""The Markdown that models write: CommonMark with tables and strikethrough, made so that no character is lost.
+
+Differences from CommonMark, all in favour of showing what was written: HTML is text; `*` between two ASCII letters or
+digits is text (`2*3*4`), while emphasis may touch CJK characters on either side (`**“重点”**后`); `\\(` and `\\[` keep
+their backslash (they are how models write formulas); a line of dashes below a paragraph is a rule; reference
+definitions stay visible.
+"""
+
+import re
+from functools import cache
+from typing import Any
+
+from markdown_it import MarkdownIt
+from markdown_it.common.utils import isMdAsciiPunct, isPunctChar, isWhiteSpace, normalizeReference
+from markdown_it.rules_inline.escape import escape as markdown_escape
+from markdown_it.rules_inline.state_inline import Delimiter, StateInline
+from markdown_it.token import Token
+
+from memory.text import is_cjk
+
+References = dict[str, dict[str, str]]
+"""Reference label, normalised → `href` and `title`."""
+
+_DEFINITION = re.compile(
+    r"^ {0,3}\[(?!\^)((?:[^\[\]\\\n]|\\.)+)\]:[ \t]*<?([^\s<>]+)>?(?:[ \t]+(?:\"([^\"\n]*)\"|'([^'\n]*)'|\(([^()\n]*)\)))?[ \t]*$",
+    re.MULTILINE,
+)
+_FORMULA = "()[]"
+
+
+@cache
+def parser() -> MarkdownIt:
+    """The parser; one for all. Its core yields block tokens only, inline text is parsed by `parse_inline`."""
+    markdown = MarkdownIt("commonmark", {"html": False, "maxNesting": 40})
+    markdown.enable(["table", "strikethrough"])
+    markdown.disable(["reference", "html_block", "html_inline", "text_join"])
+    markdown.core.ruler.disable("inline")
+    markdown.inline.ruler.at("emphasis", _emphasis)
+    markdown.inline.ruler.at("escape", _escape)
+    return markdown
+
+
+def parse_blocks(source: str) -> list[Token]:
+    """Block tokens of a cleaned source; `inline` tokens have their text, not yet parsed, in `content`."""
+    return parser().parse(source)
+
+
+def parse_inline(text: str, references: References) -> list[Token]:
+    """Inline tokens of a piece of text."""
+    markdown = parser()
+    tokens: list[Token] = []
+    env: dict[str, Any] = {"references": references}
+    markdown.inline.parse(text, markdown, env, tokens)
+    return tokens
+
+
+def find_references(source: str) -> References:
+    """The reference definitions of a whole text (footnotes are none); the first of a label counts."""
+    found: References = {}
+    if "]:" not in source:
+        return found
+    markdown = parser()
+    for match in _DEFINITION.finditer(source):
+        href = markdown.normalizeLink(match[2])
+        if markdown.validateLink(href):
+            found.setdefault(
+                normalizeReference(match[1]), {"href": href, "title": match[3] or match[4] or match[5] or ""}
+            )
+    return found
+
+
+def is_definition(text: str) -> bool:
+    """Whether each line of a paragraph defines a reference."""
+    return "]:" in text and all(_DEFINITION.match(line) for line in text.split("\n"))
+
+
+def _emphasis(state: StateInline, silent: bool) -> bool:
+    marker = state.src[state.pos]
+    if silent or marker not in "*_":
+        return False
+    can_open, can_close, length = _delimiters(state, marker)
+    for _ in range(length):
+        token = state.push("text", "", 0)
+        token.content = marker
+        state.delimiters.append(Delimiter(ord(marker), length, len(state.tokens) - 1, -1, can_open, can_close))
+    state.pos += length
+    return True
+
+
+def _delimiters(state: StateInline, marker: str) -> tuple[bool, bool, int]:
+    """Whether the run of markers at the position may open and close emphasis, and how long it is."""
+    start = end = state.pos
+    while end < state.posMax and state.src[end] == marker:
+        end += 1
+    before = state.src[start - 1] if start else " "
+    after = state.src[end] if end < state.posMax else " "
+    if _is_ascii_word(before) and _is_ascii_word(after):
+        return False, False, end - start
+    open_edge, close_edge = _is_edge(before), _is_edge(after)
+    blank_before, blank_after = isWhiteSpace(ord(before)), isWhiteSpace(ord(after))
+    left = not blank_after and (not _is_punctuation(after) or open_edge)
+    right = not blank_before and (not _is_punctuation(before) or close_edge)
+    if marker == "*":
+        return left, right, end - start
+    return left and (not right or _is_punctuation(before)), right and (not left or _is_punctuation(after)), end - start
+
+
+def _is_ascii_word(character: str) -> bool:
+    return character.isascii() and character.isalnum()
+
+
+def _is_punctuation(character: str) -> bool:
+    return isMdAsciiPunct(ord(character)) or isPunctChar(character)
+
+
+def _is_edge(character: str) -> bool:
+    """What a marker may touch outside of emphasis that begins or ends with punctuation."""
+    return isWhiteSpace(ord(character)) or _is_punctuation(character) or is_cjk(character)
+
+
+def _escape(state: StateInline, silent: bool) -> bool:
+    following = state.src[state.pos + 1 : state.pos + 2]
+    if state.src[state.pos] != "\\" or not following or following not in _FORMULA:
+        return markdown_escape(state, silent)
+    if not silent:
+        token = state.push("text_special", "", 0)
+        token.content = token.markup = "\\" + following
+        token.info = "escape"
+    state.pos += 2
+    return True
