@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
+from memory import errors
 from memory.errors import OrcaError
 from memory.types import Message
 from orca_tui.i18n import _
@@ -72,17 +73,10 @@ def notice_entry(key: str, text: str, timestamp: str = "") -> Entry:
 
 def stored_error(message: Message) -> Entry | None:
     """The error that a failed reply was stored with."""
-    found = message.metadata.get("error")
-    if not found or message.state != "failed":
+    told = message.metadata.get("error")
+    if not isinstance(told, Mapping) or message.state != "failed":
         return None
-    told = found if isinstance(found, Mapping) else {"message": found}
-    error = OrcaError(str(told.get("message") or ""), hint=str(told.get("hint") or ""))
-    shown = error_entry(key_of(message), error, message.timestamp)
-    title = str(told.get("title") or "")
-    return (
-        shown
-        if not title
-        else Entry(
-            shown.key, "error", shown.text, state="complete", timestamp=shown.timestamp, title=_(title), note=shown.note
-        )
-    )
+    kind = getattr(errors, str(told.get("type")), OrcaError)
+    kind = kind if isinstance(kind, type) and issubclass(kind, OrcaError) else OrcaError
+    error = kind(str(told.get("message") or ""), hint=str(told.get("hint") or ""))
+    return error_entry(key_of(message), error, message.timestamp)

@@ -4,6 +4,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from memory.errors import OrcaError
+from memory.events import BackgroundEvent
 from orca_tui.conversation import Conversation, newest
 from orca_tui.messages import CoreChanged
 from orca_tui.provider_setup import DEMO, nothing_chosen, notice_about
@@ -44,7 +45,7 @@ class Startup:
             return
         queue = core.queue
         app.chat.show_queue(queue.waiting, queue.status, queue.problem)
-        core.subscribe(lambda event: app.post_message(CoreChanged(event)))
+        core.subscribe(self._changed)
         conversation = Conversation(core, app.chat, app.bridge, app.spawn)
         await self._open_first(conversation, core)
         app.conversation = conversation
@@ -70,6 +71,9 @@ class Startup:
         await app.conversation.refresh_memory()
         if model.name == DEMO and nothing_chosen(app.settings):
             app.choose_model(first_run=True)
+
+    def _changed(self, event: BackgroundEvent) -> None:
+        self._app.post_message(CoreChanged(event))
 
     def _open_core(self) -> "Core":
         from memory.core import Core

@@ -9,7 +9,6 @@ from dataclasses import replace
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
-from textual.screen import Screen
 from textual.timer import Timer
 from textual.widgets import Static
 
@@ -20,6 +19,7 @@ from orca_tui.entries import entries_of, entries_of_one, error_entry, key_of, no
 from orca_tui.i18n import _
 from orca_tui.keys import Keymap
 from orca_tui.messages import TurnEnded
+from orca_tui.screens.columns import SideColumns
 from orca_tui.widgets.composer import Composer
 from orca_tui.widgets.hint_line import HintLine
 from orca_tui.widgets.memory_sidebar import MemorySidebar
@@ -28,30 +28,16 @@ from orca_tui.widgets.status_bar import StatusBar
 from orca_tui.widgets.transcript import Transcript
 from orca_tui.widgets.welcome import Welcome
 
-WIDE = 100
-"""Cells from which the memory sidebar has a place of its own."""
-FULL = 132
-"""Cells from which the list of sessions has one too."""
 
-
-class ChatScreen(Screen[object]):
+class ChatScreen(SideColumns):
     """The main screen; the one `TurnView`."""
 
     AUTO_FOCUS = "#composer"
-    HORIZONTAL_BREAKPOINTS = [
-        (0, "-tiny"),
-        (40, "-narrow"),
-        (WIDE, "-wide"),
-        (FULL, "-full"),
-    ]
-    VERTICAL_BREAKPOINTS = [(0, "-flat"), (10, "-high")]
 
     def __init__(self, keymap: Keymap, *, panel: bool, sidebar: bool) -> None:
         """`panel` and `sidebar`: whether the side columns are shown where there is room for them."""
-        super().__init__()
+        super().__init__(panel=panel, sidebar=sidebar)
         self._keymap = keymap
-        self.set_class(panel, "-panel")
-        self.set_class(sidebar, "-sidebar")
         self.session_id: str | None = None
         self.messages: list[Message] = []
         """The path on the screen, oldest first."""
@@ -207,20 +193,28 @@ class ChatScreen(Screen[object]):
 
     def reply_finished(self, message: Message, finish_reason: str) -> None:
         """The reply is stored, whole or stopped."""
-        self._remember(message)
-        self.transcript.finish(
-            key_of(message), state=message.state, note=note_of(message, finish_reason) or None, text=message.content
-        )
+        known = self._remember(message)
+        if known:
+            note = note_of(message, finish_reason) or None
+            self.transcript.finish(key_of(message), state=message.state, note=note, text=message.content)
+        else:
+            self.transcript.add(entries_of_one(message)[0])
 
     def reply_failed(self, message: Message, error: OrcaError) -> None:
         """Keep what had arrived, and say what happened and what to do."""
-        self._remember(message)
+        if message.role == "user":
+            self.turn_refused(error)
+            return
+        known = self._remember(message)
         block = error_entry(key_of(message), error, message.timestamp)
-        if message.content:
-            self.transcript.finish(key_of(message), state="failed", note=note_of(message) or None, text=message.content)
+        if known and message.content:
+            note = note_of(message) or None
+            self.transcript.finish(key_of(message), state="failed", note=note, text=message.content)
             self.transcript.add(block)
-        else:
+        elif known:
             self.transcript.replace(key_of(message), block)
+        else:
+            self.transcript.add(block)
 
     def turn_refused(self, error: OrcaError) -> None:
         """Nothing was sent; the text is still in the composer."""
@@ -249,15 +243,9 @@ class ChatScreen(Screen[object]):
         """The newest reply that holds text."""
         return next((m for m in reversed(self.messages) if m.role == "assistant" and m.content), None)
 
-    # side columns
-
-    def toggle_panel(self) -> None:
-        """Show or hide the list of sessions."""
-        self._toggle("-panel", FULL)
-
-    def toggle_sidebar(self) -> None:
-        """Show or hide the memory sidebar."""
-        self._toggle("-sidebar", WIDE)
+    def focus_main(self) -> None:
+        """Back to the composer."""
+        self.composer.focus()
 
     def go_to_sessions(self) -> None:
         """Move to the list of sessions, opening it when it is hidden."""
@@ -266,39 +254,14 @@ class ChatScreen(Screen[object]):
             self.toggle_panel()
         panel.focus()
 
-    def close_overlay(self) -> bool:
-        """Put away a side column that lies over the chat; tells whether there was one."""
-        opened = self.has_class("-over-panel") or self.has_class("-over-sidebar")
-        self.remove_class("-over-panel", "-over-sidebar")
-        if opened:
-            self.composer.focus()
-        return opened
-
-    def on_resize(self) -> None:
-        """An overlay goes where its column has room."""
-        if self.size.width >= WIDE:
-            self.remove_class("-over-sidebar")
-        if self.size.width >= FULL:
-            self.remove_class("-over-panel")
-
-    def _toggle(self, column: str, room: int) -> None:
-        over = f"-over{column}"
-        if self.size.width >= room:
-            self.toggle_class(column)
-            return
-        opened = not self.has_class(over)
-        self.remove_class("-over-panel", "-over-sidebar")
-        self.set_class(opened, over)
-        if not opened:
-            self.composer.focus()
-
-    def _remember(self, message: Message) -> None:
-        """Put a message on the path, or its newer version in its place."""
+    def _remember(self, message: Message) -> bool:
+        """Put a message on the path, or its newer version in its place; tells whether it was there."""
         for index, known in enumerate(self.messages):
             if known.id == message.id:
                 self.messages[index] = message
-                return
+                return True
         self.messages.append(message)
+        return False
 
     def _begin(self) -> None:
         """From the greeting to the transcript; what was said about the model stays in it."""

@@ -50,7 +50,7 @@ def test_what_is_not_whole_says_so(state: MessageState, metadata: dict[str, Any]
 
 
 def test_a_failed_reply_keeps_its_text_and_its_error() -> None:
-    stored = {"error": {"title": "Model", "message": "The key was refused.", "hint": "Set another."}}
+    stored = {"error": {"type": "AuthenticationFailed", "message": "The key was refused.", "hint": "Set another."}}
     partial, error = entries_of([message("as far as it came", state="failed", metadata=stored)])
     assert (partial.text, partial.state) == ("as far as it came", "failed")
     assert (error.kind, error.text, error.title, error.note) == (
@@ -62,7 +62,7 @@ def test_a_failed_reply_keeps_its_text_and_its_error() -> None:
 
 
 def test_a_failed_reply_without_text_is_its_error() -> None:
-    (error,) = entries_of([message("", state="failed", metadata={"error": {"message": "No."}})])
+    (error,) = entries_of([message("", state="failed", metadata={"error": {"type": "clean", "message": "No."}})])
     assert error.kind == "error"
 
 

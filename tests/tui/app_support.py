@@ -1,0 +1,82 @@
+"""What the tests of the whole app share: an app with a scripted model, waiting on conditions, reading the screen."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from textual.pilot import Pilot
+
+from memory.config import Home, LLMSettings, Settings, UISettings
+from memory.provider.base import ChatModel
+from memory.provider.scripted import HashEmbedder, Reply, ScriptedChat
+from orca_tui.app import OrcaApp
+
+LIMIT = 20.0
+"""Seconds until a condition that does not come about fails the test."""
+
+SETTINGS = Settings(llm=LLMSettings(provider="demo"), ui=UISettings(language="en"))
+"""A model was chosen, so nothing greets as on the first run."""
+
+
+def make_app(
+    root: Path,
+    replies: Iterable[Reply] = ("Hello.",),
+    *,
+    chat: ChatModel | None = None,
+    settings: Settings = SETTINGS,
+    session_id: str | None = None,
+    warnings: tuple[str, ...] = (),
+) -> OrcaApp:
+    """The app with a home of its own, a scripted model and a hashing embedder."""
+    return OrcaApp(
+        Home(root),
+        settings,
+        chat=chat or ScriptedChat(replies, name="scripted"),
+        embedder=HashEmbedder(),
+        session_id=session_id,
+        warnings=warnings,
+        env={},
+    )
+
+
+@asynccontextmanager
+async def running(app: OrcaApp, size: tuple[int, int] = (100, 30)) -> AsyncIterator[Pilot[object]]:
+    """The app, ready to be talked with."""
+    async with app.run_test(size=size, notifications=True) as pilot:
+        await until(pilot, lambda: app.conversation is not None and app.chat.status.status.model != "")
+        yield pilot
+        await app.leave(0)
+
+
+async def until(pilot: Pilot[object], condition: Callable[[], object]) -> None:
+    """Wait until `condition` holds."""
+    async with asyncio.timeout(LIMIT):
+        while not condition():
+            await pilot.pause()
+
+
+def screen_text(app: OrcaApp) -> str:
+    """What is on the screen, line by line."""
+    strips = app.screen._compositor.render_strips()
+    return "\n".join("".join(segment.text for segment in strip) for strip in strips)
+
+
+async def write(pilot: Pilot[object], text: str, *, send: bool = True) -> None:
+    """Type `text` into the composer, and send it."""
+    app = pilot.app
+    assert isinstance(app, OrcaApp)
+    app.chat.composer.insert(text)
+    await pilot.pause()
+    if send:
+        await pilot.press("enter")
+
+
+async def idle(pilot: Pilot[object]) -> None:
+    """Wait until the open session's reply is over and drawn."""
+    app = pilot.app
+    assert isinstance(app, OrcaApp)
+    talk = app.conversation
+    assert talk is not None
+    await until(pilot, lambda: not talk.busy and bool(app.chat.messages) and app.chat.messages[-1].state != "streaming")
+    await pilot.pause()

@@ -1,0 +1,237 @@
+"""The screen around the talk: commands, keys, side columns, sizes, themes, palette, language."""
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from app_support import SETTINGS, idle, make_app, running, screen_text, until, write
+
+from memory.config import LLMSettings, Settings, UISettings
+from memory.errors import StoreOpenError
+from orca_tui.commands import COMMANDS
+from orca_tui.screens.choose import Choose
+from orca_tui.screens.model_picker import ModelPicker
+from orca_tui.screens.page import Page
+from orca_tui.widgets.memory_sidebar import MemorySidebar
+from orca_tui.widgets.session_list import SessionList
+
+
+async def test_an_empty_session_greets_and_names_the_keys(home: Path) -> None:
+    app = make_app(home)
+    async with running(app):
+        shown = screen_text(app)
+        for part in ("o r c a", "F2", "F1", "Send a message"):
+            assert part in shown
+
+
+async def test_help_lists_every_command(home: Path) -> None:
+    app = make_app(home)
+    async with running(app, (100, 60)) as pilot:
+        await pilot.press("f1")
+        await until(pilot, lambda: isinstance(app.screen, Page))
+        shown = screen_text(app)
+        assert all(f"/{command.name}" in shown for command in COMMANDS)
+        await pilot.press("escape")
+        await until(pilot, lambda: app.screen is app.chat)
+
+
+async def test_a_slash_command_runs_and_leaves_the_composer_empty(home: Path) -> None:
+    app = make_app(home)
+    async with running(app) as pilot:
+        await write(pilot, "/help ")
+        await until(pilot, lambda: isinstance(app.screen, Page))
+        assert app.chat.composer.text == ""
+
+
+async def test_an_unknown_command_stays_and_says_so(home: Path) -> None:
+    app = make_app(home)
+    async with running(app) as pilot:
+        await write(pilot, "/nonsense")
+        await until(pilot, lambda: "nonsense" in app.chat.hint_line.remark)
+        assert app.chat.composer.value == "/nonsense"
+        await write(pilot, "x", send=False)
+        await until(pilot, lambda: not app.chat.hint_line.remark)
+
+
+async def test_text_that_begins_with_a_slash_can_be_sent(home: Path) -> None:
+    app = make_app(home)
+    async with running(app) as pilot:
+        await write(pilot, "//help is a command")
+        await idle(pilot)
+        assert app.chat.messages[0].content == "/help is a command"
+
+
+@pytest.mark.parametrize(
+    ("width", "panel", "sidebar"), [(200, True, True), (110, False, True), (80, False, False), (40, False, False)]
+)
+async def test_side_columns_have_a_place_when_there_is_room(home: Path, width: int, panel: bool, sidebar: bool) -> None:
+    app = make_app(home)
+    async with running(app, (width, 24)):
+        assert app.chat.query_one(SessionList).display is panel
+        assert app.chat.query_one(MemorySidebar).display is sidebar
+        assert app.chat.composer.size.width > 20
+
+
+async def test_the_sidebar_lies_over_a_narrow_chat_until_esc(home: Path) -> None:
+    app = make_app(home)
+    async with running(app, (80, 24)) as pilot:
+        before = app.chat.composer.size.width
+        await pilot.press("f3")
+        await until(pilot, lambda: app.chat.query_one(MemorySidebar).display)
+        assert app.chat.composer.size.width == before
+        assert "Memory" in screen_text(app)
+        await pilot.press("escape")
+        await until(pilot, lambda: not app.chat.query_one(MemorySidebar).display)
+
+
+async def test_the_columns_can_be_put_away_in_a_wide_chat(home: Path) -> None:
+    app = make_app(home)
+    async with running(app, (160, 30)) as pilot:
+        await pilot.press("f3")
+        await pilot.press("f4")
+        await until(pilot, lambda: not app.chat.query_one(MemorySidebar).display)
+        assert not app.chat.query_one(SessionList).display
+
+
+async def test_a_session_is_chosen_from_the_list(home: Path) -> None:
+    app = make_app(home, ["Answer."])
+    async with running(app, (80, 24)) as pilot:
+        await write(pilot, "Question")
+        await idle(pilot)
+        await pilot.press("ctrl+n")
+        await until(pilot, lambda: "Answer." not in screen_text(app))
+        await pilot.press("ctrl+o")
+        await until(pilot, lambda: isinstance(app.focused, SessionList))
+        await pilot.press("enter")
+        await until(pilot, lambda: "Answer." in screen_text(app))
+        assert not app.chat.query_one(SessionList).display
+
+
+async def test_the_memory_shows_the_turn(home: Path) -> None:
+    app = make_app(home, ["The answer."])
+    async with running(app, (120, 30)) as pilot:
+        await write(pilot, "A question of mine")
+        await idle(pilot)
+        sidebar = app.chat.query_one(MemorySidebar)
+        await until(pilot, lambda: sidebar._report is not None and len(sidebar._report.tiers[0].items) == 2)
+        assert screen_text(app).count("A question of mine") >= 2
+
+
+async def test_a_memory_search_shows_hits(home: Path) -> None:
+    app = make_app(home, ["Noted."])
+    async with running(app, (100, 40)) as pilot:
+        await write(pilot, "My bicycle is green")
+        await idle(pilot)
+        await write(pilot, "/memory bicycle")
+        await until(pilot, lambda: isinstance(app.screen, Page))
+        assert "My bicycle is green" in screen_text(app)
+
+
+@pytest.mark.parametrize("size", [(1, 1), (39, 9), (40, 10), (500, 200)])
+async def test_it_survives_any_size(home: Path, size: tuple[int, int]) -> None:
+    app = make_app(home)
+    async with running(app) as pilot:
+        await write(pilot, "draft", send=False)
+        await pilot.resize_terminal(*size)
+        await until(pilot, lambda: app.size == size)
+        small = size[0] < 40 or size[1] < 10
+        assert ("Too small" in screen_text(app)) == (small and size != (1, 1))
+        await pilot.resize_terminal(100, 30)
+        await until(pilot, lambda: "draft" in screen_text(app))
+        assert app.focused is app.chat.composer
+
+
+async def test_a_theme_is_chosen_with_a_preview_and_saved(home: Path) -> None:
+    app = make_app(home)
+    async with running(app) as pilot:
+        await pilot.press("f6")
+        await until(pilot, lambda: isinstance(app.screen, Choose))
+        started = app.theme
+        await pilot.press("down")
+        await until(pilot, lambda: app.theme != started)
+        await pilot.press("escape")
+        await until(pilot, lambda: app.theme == started)
+        await write(pilot, "/theme abyss")
+        await until(pilot, lambda: app.theme == "abyss" and (home / "config.toml").exists())
+        await until(pilot, lambda: "abyss" in (home / "config.toml").read_text("utf-8"))
+
+
+async def test_the_palette_runs_a_command(home: Path) -> None:
+    app = make_app(home)
+    async with running(app) as pilot:
+        await pilot.press("ctrl+p")
+        await until(pilot, lambda: "Find a command" in screen_text(app))
+        await pilot.press(*"keys", "down", "enter")
+        await until(pilot, lambda: isinstance(app.screen, Page))
+
+
+async def test_keys_can_be_changed_and_problems_are_told(home: Path) -> None:
+    settings = replace(SETTINGS, keys={"help": "f5", "nonsense": "f9"})
+    app = make_app(home, settings=settings, warnings=("config.toml: unknown key [/b]",))
+    async with running(app) as pilot:
+        await until(pilot, lambda: "unknown key [/b]" in screen_text(app) and "nonsense" in screen_text(app))
+        await pilot.press("f5")
+        await until(pilot, lambda: isinstance(app.screen, Page))
+
+
+async def test_commands_of_the_chat_rest_while_a_page_is_open(home: Path) -> None:
+    app = make_app(home, ["Answer."])
+    async with running(app) as pilot:
+        await write(pilot, "Question")
+        await idle(pilot)
+        await pilot.press("f1")
+        await until(pilot, lambda: isinstance(app.screen, Page))
+        await pilot.press("ctrl+n", "escape")
+        await until(pilot, lambda: app.screen is app.chat)
+        assert "Answer." in screen_text(app)
+
+
+async def test_the_screen_speaks_chinese(home: Path) -> None:
+    settings = Settings(llm=LLMSettings(provider="demo"), ui=UISettings(language="zh"))
+    app = make_app(home, ["你好，很高兴认识你。👩‍👩‍👧"], settings=settings)
+    async with running(app) as pilot:
+        await write(pilot, "你好")
+        await idle(pilot)
+        assert "很高兴认识你" in screen_text(app)
+
+
+async def test_what_is_sent_before_the_store_is_open_is_sent_then(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gate = asyncio.Event()
+    app = make_app(home, ["Late but there."])
+    start = app._startup.run
+
+    async def later() -> None:
+        await gate.wait()
+        await start()
+
+    monkeypatch.setattr(app._startup, "run", later)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await write(pilot, "early bird")
+        await until(pilot, lambda: "starting" in app.chat.hint_line.remark)
+        assert app.chat.composer.value == "early bird"
+        gate.set()
+        await until(pilot, lambda: "Late but there." in screen_text(app))
+        assert app.chat.composer.text == ""
+
+
+async def test_a_store_that_cannot_be_opened_is_told(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    app = make_app(home)
+
+    def broken() -> None:
+        raise StoreOpenError("memory.db is damaged.", hint="Move it away.")
+
+    monkeypatch.setattr(app._startup, "_open_core", broken)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await until(pilot, lambda: "memory.db is damaged." in screen_text(app))
+        await write(pilot, "typed all the same")
+        assert app.chat.composer.value == "typed all the same"
+
+
+async def test_f2_opens_the_choices(home: Path) -> None:
+    app = make_app(home)
+    async with running(app) as pilot:
+        await pilot.press("f2")
+        await until(pilot, lambda: isinstance(app.screen, ModelPicker) and "SiliconFlow" in screen_text(app))
+        await pilot.press("escape")
+        await until(pilot, lambda: app.screen is app.chat)

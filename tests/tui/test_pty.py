@@ -1,0 +1,95 @@
+"""The real program in a real pseudo-terminal: it starts, talks, and leaves the terminal as it found it."""
+
+import os
+import re
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+pexpect = pytest.importorskip("pexpect")
+pytestmark = [pytest.mark.pty, pytest.mark.skipif(os.name == "nt", reason="no pseudo-terminals")]
+
+APP = Path(__file__).with_name("pty_app.py")
+ROOT = Path(__file__).parents[2]
+TIMEOUT = 60
+
+
+class Terminal:
+    """A child in a pseudo-terminal, and every byte it wrote."""
+
+    def __init__(self, home: Path, *arguments: str) -> None:
+        env = {**os.environ, "ORCA_HOME": str(home), "TERM": "xterm-256color", "PYTHONPATH": str(ROOT)}
+        self.child = pexpect.spawn(
+            sys.executable, [str(APP), *arguments], env=env, dimensions=(30, 100), timeout=TIMEOUT
+        )
+        self.output = b""
+
+    def wait_for(self, text: str) -> None:
+        """Read until `text` was written."""
+        deadline = time.monotonic() + TIMEOUT
+        while text.encode() not in self.output:
+            assert time.monotonic() < deadline, f"{text!r} never came"
+            self.output += self.child.read_nonblocking(65536, timeout=TIMEOUT)
+
+    def exit_code(self) -> int:
+        """Read to the end."""
+        while True:
+            try:
+                self.output += self.child.read_nonblocking(65536, timeout=TIMEOUT)
+            except pexpect.EOF:
+                break
+        self.child.close()
+        assert self.child.signalstatus is None
+        return int(self.child.exitstatus)
+
+
+@pytest.fixture
+def terminal(home: Path) -> Iterator[Terminal]:
+    started = Terminal(home)
+    yield started
+    started.child.close(force=True)
+
+
+def assert_restored(output: bytes) -> None:
+    """Alternate screen, mouse and paste mode are off, the cursor is there."""
+    for on, off in (
+        (b"\x1b[?1049h", b"\x1b[?1049l"),
+        (b"\x1b[?1000h", b"\x1b[?1000l"),
+        (b"\x1b[?2004h", b"\x1b[?2004l"),
+    ):
+        assert output.rfind(off) > output.rfind(on) >= 0
+    assert output.rfind(b"\x1b[?25h") > output.rfind(b"\x1b[?25l")
+    assert b"Traceback" not in output
+
+
+def test_it_talks_and_leaves_the_terminal_clean(terminal: Terminal) -> None:
+    terminal.wait_for("Send a message")
+    terminal.child.send("hello\r")
+    terminal.wait_for("after")
+    terminal.child.send("\x11")  # Ctrl+Q
+    assert terminal.exit_code() == 0
+    assert_restored(terminal.output)
+    assert b"]52;c;aGk=" in terminal.output  # visible
+    foreign = re.findall(rb"\x1b\](?:52|0;)|\x1b\[2J|\xc2\x9b|\x07", terminal.output)
+    assert foreign == []
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP", "SIGQUIT"])
+def test_a_signal_restores_the_terminal(terminal: Terminal, name: str) -> None:
+    number = getattr(signal, name)
+    terminal.wait_for("scripted")  # in the status bar: everything is up
+    terminal.child.kill(number)
+    assert terminal.exit_code() == 128 + number
+    assert_restored(terminal.output)
+
+
+def test_an_error_in_orca_itself_is_told_without_values(home: Path) -> None:
+    crashing = Terminal(home, "--crash")
+    assert crashing.exit_code() == 1
+    assert_restored(crashing.output)
+    assert b"orca stopped because of an error in itself" in crashing.output
+    assert "KeyError" in (home / "orca.log").read_text("utf-8")
