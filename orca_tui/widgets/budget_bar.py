@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from rich.cells import cell_len
 from textual.content import Content
 from textual.widget import Widget
 
@@ -12,12 +13,12 @@ from orca_tui.widgets.line_list import split_line
 
 FREE = "$tier-free"
 BLOCKS = " ▏▎▍▌▋▊▉█"
-TIERS: dict[Tier, tuple[str, str, str]] = {
-    "working": ("●", "Working", "$tier-working"),
-    "short_term": ("◆", "Short-term", "$tier-short-term"),
-    "long_term": ("▲", "Long-term", "$tier-long-term"),
+TIERS: dict[Tier, tuple[str, str]] = {
+    "working": ("●", "$tier-working"),
+    "short_term": ("◆", "$tier-short-term"),
+    "long_term": ("▲", "$tier-long-term"),
 }
-"""Sign, name (the English source of a translated string) and colour of each tier."""
+"""Sign and colour of each tier."""
 
 
 def tier_name(tier: Tier) -> str:
@@ -52,24 +53,32 @@ def stacked_bar(width: int, parts: Sequence[tuple[float, str]]) -> Content:
     return Content.assemble(*cells)
 
 
-def budget_line(width: int, tier: Tier, used: int, budget: int) -> Content:
-    """Name, bar and `used / budget` in `width` cells; numbers and name get shorter when there is little room."""
-    sign, _name, color = TIERS[tier]
+def budget_numbers(used: int, budget: int, *, short: bool = False) -> str:
+    """`1,234 / 4,915`, or `1.2k/4.9k`; a leading `!` says that it is too much."""
+    mark = "! " if used > budget else ""
+    return f"{mark}{short_count(used)}/{short_count(budget)}" if short else f"{mark}{count(used)} / {count(budget)}"
+
+
+def budget_line(width: int, tier: Tier, used: int, budget: int, *, numbers_cells: int = 0) -> Content:
+    """Name, bar and `used / budget` in `width` cells; numbers and name get shorter when there is little room.
+
+    `numbers_cells` is the least width of the numbers, for lines that are to end in one column.
+    """
+    sign, color = TIERS[tier]
     over = used > budget
     name = Content.assemble((f"{sign} ", color), (tier_name(tier), "bold"))
-    mark = "! " if over else ""
-    numbers = Content.styled(f"{mark}{count(used)} / {count(budget)}", "bold $tier-over" if over else "$muted")
-    if name.cell_length + numbers.cell_length + 8 > width:
-        short = f"{mark}{short_count(used)}/{short_count(budget)}"
-        numbers = Content.styled(short, "bold $tier-over" if over else "$muted")
-    room = width - numbers.cell_length - 1
-    bar_width = min(max(4, room - name.cell_length - 1), 24)
-    if room - bar_width - 1 < 3:
-        return split_line(name, numbers, width)
-    name_width = room - bar_width - 1
+    longest = 2 + max(cell_len(tier_name(each)) for each in TIERS)
+    numbers = budget_numbers(used, budget).rjust(numbers_cells)
+    if longest + len(numbers) + 8 > width:
+        numbers, longest = budget_numbers(used, budget, short=True), name.cell_length
+    right = Content.styled(numbers, "bold $tier-over" if over else "$muted")
+    bar_cells = min(24, max(4, width - len(numbers) - longest - 2))
+    name_cells = width - len(numbers) - bar_cells - 2
+    if name_cells < 3:
+        return split_line(name, right, width)
     share = min(1.0, used / budget) if budget > 0 else float(over)
-    bar = stacked_bar(bar_width, [(share, "$tier-over" if over else color)])
-    return name.truncate(name_width, ellipsis=True, pad=True) + Content(" ") + bar + Content(" ") + numbers
+    bar = stacked_bar(bar_cells, [(share, "$tier-over" if over else color)])
+    return name.truncate(name_cells, ellipsis=True, pad=True) + Content(" ") + bar + Content(" ") + right
 
 
 class BudgetBar(Widget):

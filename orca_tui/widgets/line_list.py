@@ -50,6 +50,7 @@ class LineList(ScrollView, can_focus=True):
     LineList {
         overflow-x: hidden;
         overflow-y: auto;
+        scrollbar-gutter: stable;
         scrollbar-size-vertical: 1;
         background: $background;
         color: $foreground;
@@ -161,7 +162,7 @@ class LineList(ScrollView, can_focus=True):
     def action_first(self) -> None:
         """Go to the first entry and show what is above it."""
         self._set_cursor(0)
-        self.scroll_home(animate=False)
+        self.scroll_home(animate=False, force=True, immediate=True)
 
     def action_last(self) -> None:
         """Go to the last entry."""
@@ -180,5 +181,5 @@ class LineList(ScrollView, can_focus=True):
         region = self._places[self._keys[self._cursor]]
         if self._cursor == 0:
             region = region.union(Region(0, 0, region.width, 1))
-        self.scroll_to_region(region, animate=False, immediate=True)
+        self.scroll_to_region(region, animate=False, force=True, immediate=True)
         self.refresh()

@@ -12,7 +12,7 @@ from memory.text import label
 from memory.types import ContextItem, ContextReport, ItemKind, ScoreParts, Tier, TierUse
 from orca_tui.figures import age, count, short_count
 from orca_tui.i18n import _
-from orca_tui.widgets.budget_bar import TIERS, budget_line, stacked_bar
+from orca_tui.widgets.budget_bar import TIERS, budget_line, budget_numbers, stacked_bar
 from orca_tui.widgets.line_list import LineList, Row, split_line, text_row, wrapped_rows
 
 SHOWN = {"working": 6, "short_term": 5, "long_term": 20}
@@ -27,7 +27,7 @@ class MemorySidebar(LineList):
     """The column to the right of the chat."""
 
     DEFAULT_CSS = """
-    MemorySidebar { padding: 0 1; }
+    MemorySidebar { padding: 0 0 0 1; }
     """
 
     @dataclass
@@ -80,11 +80,8 @@ class MemorySidebar(LineList):
         if report is None:
             return [Row(lambda: title), Row(partial(stacked_bar, width, []))]
         used = sum(use.used for use in report.tiers)
-        over = used > report.budget
-        numbers = Content.styled(
-            f"{'! ' if over else ''}{count(used)} / {count(report.budget)}", "bold $tier-over" if over else ""
-        )
-        parts = [(use.used / max(1, report.budget), TIERS[use.tier][2]) for use in report.tiers]
+        numbers = Content.styled(budget_numbers(used, report.budget), "bold $tier-over" if used > report.budget else "")
+        parts = [(use.used / max(1, report.budget), TIERS[use.tier][1]) for use in report.tiers]
         window = _(
             "prompt {used} of {window}", used=short_count(report.prompt_tokens), window=count(report.window.tokens)
         )
@@ -98,7 +95,7 @@ class MemorySidebar(LineList):
 
     def _section(self, tier: Tier, use: TierUse, width: int) -> list[Row]:
         """One tier: budget line, items, what was left out."""
-        rows = [Row(partial(budget_line, width, tier, use.used, use.budget))]
+        rows = [Row(partial(budget_line, width, tier, use.used, use.budget, numbers_cells=self._numbers_cells()))]
         if not use.items:
             rows += wrapped_rows(_teach(tier), width, "$muted")
         hidden = max(0, len(use.items) - SHOWN[tier])
@@ -114,6 +111,11 @@ class MemorySidebar(LineList):
             rows.append(text_row("  " + _("{n} left out", n=count(use.left_out)), "italic $muted"))
         return rows
 
+    def _numbers_cells(self) -> int:
+        """The widest numbers of the three budget lines, so that their bars end in one column."""
+        tiers = self._report.tiers if self._report is not None else ()
+        return max((len(budget_numbers(use.used, use.budget)) for use in tiers), default=0)
+
     def _more(self, tier: Tier, hidden: int, folded: bool) -> list[Row]:
         earlier = _("{n} earlier", n=count(hidden)) if tier == "working" else _("{n} more", n=count(hidden))
         return [text_row(f"… {earlier}" if folded else "… " + _("show fewer"), "$muted", (tier, "more", 0))]
@@ -126,10 +128,10 @@ class MemorySidebar(LineList):
 
     def _why_line(self, item: ContextItem, width: int) -> Content:
         facts = [age(item.timestamp, self._moment)]
-        if item.branch:
-            facts.append(label(item.branch, 32))
         if item.parts is not None:
             facts.append(f"{item.parts.total:.2f} {_reason(item.parts)}".strip())
+        if item.branch:
+            facts.append(label(item.branch, 32))
         left = Content.styled("  " + " · ".join(filter(None, facts)), "$muted")
         return split_line(left, Content.styled(short_count(item.tokens), "$muted"), width)
 
@@ -143,7 +145,7 @@ def _message_line(item: ContextItem, width: int) -> Content:
 
 
 def _memory_line(tier: Tier, item: ContextItem, width: int) -> Content:
-    line = Content.assemble(("▏ ", TIERS[tier][2]), _first_words(item.text))
+    line = Content.assemble(("▏ ", TIERS[tier][1]), _first_words(item.text))
     return line.truncate(width, ellipsis=True)
 
 

@@ -23,6 +23,7 @@ from orca_tui.widgets.veil import unveil, veil, visible
 GRAPHEME_REACH = 48
 """Characters looked at on each side of a place to find the edges of what is one glyph."""
 
+_INDICATORS = "".join(map(chr, range(0x1F1E6, 0x1F200)))
 _PASTE_MARK = re.compile("\x1b?\\[20[01]~")
 
 
@@ -150,6 +151,8 @@ class SafeEditor(TextArea):
             for start, end, _cells in split_graphemes(near)[0]:
                 if start < column - base < end:
                     return base + start, base + end
+            if _inside_flag(near, column - base):
+                return column - 1, column + 1
         return column, column
 
     def get_line(self, line_index: int) -> Text:
@@ -159,6 +162,13 @@ class SafeEditor(TextArea):
         for start, end in self._pastes.spans(line):
             text.stylize(self.get_component_rich_style("safe-editor--paste"), start, end)
         return text
+
+
+def _inside_flag(text: str, place: int) -> bool:
+    """Whether `place` splits a flag: two regional indicators, counted from the start of their run."""
+    before = text[:place]
+    run = len(before) - len(before.rstrip(_INDICATORS))
+    return run % 2 == 1 and text[place : place + 1] in tuple(_INDICATORS)
 
 
 def _newlines(text: str) -> str:

@@ -39,7 +39,7 @@ class SessionList(LineList):
     """The column to the left of the chat."""
 
     DEFAULT_CSS = """
-    SessionList { padding: 0 1; }
+    SessionList { padding: 0 0 0 1; }
     """
 
     BINDINGS = [Binding("slash", "filter", "Filter", id="list_filter", show=False)]

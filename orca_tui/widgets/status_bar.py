@@ -1,6 +1,5 @@
 """The status line: what goes on, who answers, how full the context is, and how memory is doing."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -43,11 +42,20 @@ class Status:
 
 @dataclass(slots=True)
 class _Part:
-    """One item of the line: its wordings from long to short, and how long it is kept when room is short."""
+    """One item of the line: its wordings from long to short, each with the rank at which it is given up."""
 
-    rank: int
-    wordings: list[Content]
+    wordings: list[tuple[int, Content]]
     right: bool = False
+
+    @property
+    def rank(self) -> int:
+        """Rank of the present wording; the lowest in the line is given up first."""
+        return self.wordings[0][0]
+
+    @property
+    def text(self) -> Content:
+        """The present wording."""
+        return self.wordings[0][1]
 
 
 class StatusBar(Widget):
@@ -81,21 +89,14 @@ class StatusBar(Widget):
 def status_line(status: Status, width: int) -> Content:
     """The whole line in at most `width` cells."""
     parts = [part for part in _parts(status) if part.wordings]
-    while parts and _length(parts) > width:
-        shortest = min(parts, key=lambda part: part.rank)
-        shortest.wordings.pop(0)
-        if not shortest.wordings:
-            parts.remove(shortest)
-        else:
-            shortest.rank += 10
-    left = Content("  ").join(part.wordings[0] for part in parts if not part.right)
-    right = Content("  ").join(part.wordings[0] for part in parts if part.right)
-    gap = width - left.cell_length - right.cell_length
-    return left + Content(" " * max(0, gap)) + right
-
-
-def _length(parts: Sequence[_Part]) -> int:
-    return sum(part.wordings[0].cell_length + 2 for part in parts) - 2
+    while parts and sum(part.text.cell_length + 2 for part in parts) - 2 > width:
+        least = min(parts, key=lambda part: part.rank)
+        least.wordings.pop(0)
+        if not least.wordings:
+            parts.remove(least)
+    left = Content("  ").join(part.text for part in parts if not part.right)
+    right = Content("  ").join(part.text for part in parts if part.right)
+    return left + Content(" " * max(0, width - left.cell_length - right.cell_length)) + right
 
 
 def _parts(status: Status) -> list[_Part]:
@@ -103,54 +104,52 @@ def _parts(status: Status) -> list[_Part]:
 
 
 def _incognito(status: Status) -> _Part:
-    words = Content.styled(f"◌ {_('incognito')}", "bold $warning")
-    return _Part(8, [words, Content.styled("◌", "bold $warning")] if status.incognito else [])
+    wordings = [(11, f"◌ {_('incognito')}"), (28, "◌")] if status.incognito else []
+    return _Part([(rank, Content.styled(text, "bold $warning")) for rank, text in wordings])
 
 
 def _activity(status: Status) -> _Part:
-    wordings = [Content.styled(f"● {label(status.activity, limit)}", "$success") for limit in (60, 24, 12)]
-    return _Part(6, wordings if status.activity else [])
+    limits = [(10, 60), (17, 24), (25, 12)] if status.activity else []
+    return _Part([(rank, Content.styled(f"● {label(status.activity, limit)}", "$success")) for rank, limit in limits])
 
 
 def _model(status: Status) -> _Part:
     if not status.model:
-        return _Part(4, [Content.styled(_("no model"), "$warning")])
-    wordings = [Content.styled(label(status.model, limit), "bold") for limit in (40, 24, 14)]
+        return _Part([(20, Content.styled(_("no model"), "$warning"))])
+    limits = [(8, 40), (12, 24), (20, 14)]
+    wordings = [(rank, Content.styled(label(status.model, limit), "bold")) for rank, limit in limits]
     if status.tiny:
-        wordings.insert(0, wordings[0] + Content.styled(f" · {_('tiny')}", "$muted"))
-    return _Part(4, wordings)
+        wordings.insert(0, (3, wordings[0][1] + Content.styled(f" · {_('tiny')}", "$muted")))
+    return _Part(wordings)
 
 
 def _branches(status: Status) -> _Part:
     names = [label(name, 24) for name in status.branches]
-    if not names:
-        return _Part(1, [])
     number = _("1 branch") if len(names) == 1 else _("{n} branches", n=len(names))
-    return _Part(1, [Content.styled(text, "$muted") for text in (", ".join(names), number)], right=True)
+    wordings = [(1, ", ".join(names)), (5, number)] if names else []
+    return _Part([(rank, Content.styled(text, "$muted")) for rank, text in wordings], right=True)
 
 
 def _queue(status: Status) -> _Part:
-    """The embedding queue; at rest it is the first to go, in trouble among the last."""
-    words = _("{n} waiting", n=status.waiting)
+    """The embedding queue: at rest it goes first, in trouble it stays long."""
+    words, style = _("{n} waiting", n=status.waiting), "$muted"
     if status.queue_status == "off":
-        wordings = [Content.styled(f"○ {_('no embeddings')}", "$muted"), Content.styled("○", "$muted")]
+        wordings = [(4, f"○ {_('no embeddings')}"), (6, "○")]
     elif status.queue_status == "paused":
         problem = label(status.queue_problem, 40) or _("paused")
-        wordings = [
-            Content.styled(text, "$warning") for text in (f"‖ {words}: {problem}", f"‖ {words}", f"‖ {status.waiting}")
-        ]
-        return _Part(5, wordings, right=True)
+        wordings = [(7, f"‖ {words}: {problem}"), (13, f"‖ {words}"), (19, f"‖ {status.waiting}")]
+        style = "$warning"
     else:
-        style = "$muted" if status.waiting == 0 else "$primary"
-        wordings = [Content.styled(text, style) for text in (f"● {words}", f"● {status.waiting}")]
-    return _Part(2, wordings, right=True)
+        wordings = [(2, f"● {words}"), (6, f"● {status.waiting}")]
+        style = "$primary" if status.waiting else "$muted"
+    return _Part([(rank, Content.styled(text, style)) for rank, text in wordings], right=True)
 
 
 def _gauge(status: Status) -> _Part:
-    """How full the model's window is; `~` and words say when its size is a guess."""
+    """How full the model's window is; a word, or `~`, says when its size is a guess."""
     window = status.window
     if window is None or window.tokens <= 0:
-        return _Part(7, [])
+        return _Part([])
     share = status.used / window.tokens
     color = "$tier-over" if share >= FULL else "$warning" if share >= HIGH else "$primary"
     percent = Content.styled(f"{'! ' if share >= FULL else ''}{share:.0%}", f"bold {color}")
@@ -160,12 +159,11 @@ def _gauge(status: Status) -> _Part:
     told = Content.styled(f" {_('estimated')}", "italic $warning") if guess else Content("")
     tilde = "~" if guess else ""
     return _Part(
-        7,
         [
-            Content.assemble(bar, " ", percent, "  ", sizes, told),
-            Content.assemble(percent, f" {sizes}", told),
-            Content.assemble(percent, f" {tilde}{sizes}"),
-            Content.assemble(tilde, percent),
+            (9, Content.assemble(bar, " ", percent, "  ", sizes, told)),
+            (14, Content.assemble(percent, f" {sizes}", told)),
+            (18, Content.assemble(percent, f" {tilde}{sizes}")),
+            (30, Content.assemble(tilde, percent)),
         ],
         right=True,
     )

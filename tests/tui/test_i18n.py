@@ -1,0 +1,89 @@
+"""The interface language: chosen by locale, and not one string without a translation."""
+
+import ast
+import string
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import memory.errors
+from orca_tui.commands import COMMANDS
+from orca_tui.i18n import _, language, set_language
+from orca_tui.i18n_zh import TEXTS
+
+ROOM = Path(__file__).parents[2] / "orca_tui"
+
+
+@pytest.fixture(autouse=True)
+def english() -> Iterator[None]:
+    yield
+    set_language("en")
+
+
+def written() -> dict[str, str]:
+    """Every `_("…")` of the app with the place of its first use; calls with something else as text are left out."""
+    found: dict[str, str] = {}
+    for path in sorted(ROOM.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "_" and node.args:
+                text = node.args[0]
+                if isinstance(text, ast.Constant) and isinstance(text.value, str):
+                    found.setdefault(text.value, f"{path.relative_to(ROOM)}:{node.lineno}")
+    return found
+
+
+def spoken() -> dict[str, str]:
+    """Texts that reach `_` by a variable: commands and their groups, titles of errors."""
+    texts = {text: "commands.py" for command in COMMANDS for text in (command.summary, command.group)}
+    for value in vars(memory.errors).values():
+        if isinstance(value, type) and issubclass(value, memory.errors.OrcaError):
+            texts[value.title] = "memory/errors.py"
+    return texts
+
+
+def placeholders(text: str) -> list[str]:
+    return sorted(name for _text, name, _spec, _conversion in string.Formatter().parse(text) if name is not None)
+
+
+def test_every_text_is_translated() -> None:
+    missing = {text: place for text, place in (written() | spoken()).items() if text not in TEXTS}
+    assert not missing
+
+
+def test_no_translation_is_left_over() -> None:
+    assert not set(TEXTS) - set(written()) - set(spoken())
+
+
+def test_placeholders_are_the_same() -> None:
+    assert not {text: zh for text, zh in TEXTS.items() if placeholders(text) != placeholders(zh)}
+
+
+@pytest.mark.parametrize(
+    ("env", "expected"),
+    [
+        ({}, "en"),
+        ({"LANG": "zh_CN.UTF-8"}, "zh"),
+        ({"LANG": "ZH_TW"}, "zh"),
+        ({"LANG": "zh_CN.UTF-8", "LC_MESSAGES": "en_US.UTF-8"}, "en"),
+        ({"LANG": "en_US", "LC_ALL": "", "LC_MESSAGES": "zh_CN"}, "zh"),
+        ({"LANG": "C.UTF-8"}, "en"),
+    ],
+)
+def test_the_locale_decides(env: dict[str, str], expected: str) -> None:
+    assert set_language("auto", env) == expected
+    assert language() == expected
+
+
+def test_a_choice_wins_over_the_locale() -> None:
+    assert set_language("en", {"LANG": "zh_CN"}) == "en"
+    assert set_language("zh", {"LANG": "en_US"}) == "zh"
+    assert _("Memory") == "记忆"
+
+
+def test_values_are_filled_in_and_never_read() -> None:
+    assert _("{n} waiting", n=3) == "3 waiting"
+    set_language("zh")
+    assert _("{n} waiting", n="{x}") == "{x} 条等待"
+    assert _("no such text {n}", n=1) == "no such text 1"
+    assert _("a {brace} without values") == "a {brace} without values"
