@@ -28,7 +28,7 @@ class Startup:
         embedder: "Embedder | None",
         clock: "Clock | None",
     ) -> None:
-        """`session_id`: the session to show; `chat` and `embedder` replace what the settings would choose."""
+        """`session_id`: the session to show (the start of its id will do); models replace what the settings choose."""
         self._app = app
         self._session_id = session_id
         self._chat, self._embedder, self._clock = chat, embedder, clock
@@ -85,13 +85,14 @@ class Startup:
 
     async def _open_first(self, conversation: Conversation, core: "Core") -> None:
         """The session that was asked for, else one whose reply was interrupted, else a new one."""
-        interrupted = newest(core.interrupted)
-        wanted = self._session_id or (interrupted.session_id if interrupted is not None else None)
-        if wanted is not None:
-            try:
-                await conversation.open(wanted)
-            except OrcaError as error:
-                self._app.tell_error(error)
+        try:
+            if self._session_id:
+                asked = await asyncio.to_thread(core.store.find_session, self._session_id)
+                await conversation.open(asked.id)
+            elif interrupted := newest(core.interrupted):
+                await conversation.open(interrupted.session_id)
             else:
-                return
-        await conversation.new()
+                await conversation.new()
+        except OrcaError as error:
+            self._app.tell_error(error)
+            await conversation.new()
