@@ -199,7 +199,8 @@ class Store(Protocol):
 
         Filters hold inside the search: at most `limit` that pass them all. `branches` and `status` apply to
         long-term memories, `session_id` and `exclude_session` to messages and summaries, `scope` to all.
-        Messages of incognito sessions are found only with their own `session_id`.
+        Of messages, the finished ones by user and assistant are searched. What belongs to incognito sessions is found
+        only with their own `session_id`.
         """
         ...
 
@@ -227,7 +228,7 @@ class Store(Protocol):
 
     def waiting_for_embedding(self, *, model: str, limit: int = 100) -> list[tuple[ItemKind, int, str]]:
         """Items without a vector of `model`: kind, id and text, oldest first. Finished messages of 10 characters
-        or more by user and assistant (not of incognito sessions), all summaries, all memories not trashed."""
+        or more by user and assistant, all summaries (neither of incognito sessions), all memories not trashed."""
         ...
 
     def count_waiting(self, *, model: str) -> int:
@@ -255,7 +256,7 @@ class Store(Protocol):
     # the whole
 
     def stats(self) -> dict[str, int]:
-        """Counts of sessions, messages, short_term, long_term, embeddings; size of the file in bytes."""
+        """Counts of `sessions`, `messages`, `short_term`, `long_term`, `embeddings`; size of the file: `bytes`."""
         ...
 
     def capabilities(self) -> dict[str, Any]:

@@ -24,17 +24,16 @@ if TYPE_CHECKING:
 
     from memory.provider.base import Vectors
 
-_PUBLIC = "CROSS JOIN sessions AS session ON session.id = item.session_id WHERE session.incognito = 0"
 _EMBEDDED: dict[ItemKind, tuple[str, str]] = {
     "message": (
         "item.timestamp",
-        f"main_messages AS item {_PUBLIC} AND item.state <> 'streaming'"
-        " AND item.role IN ('user', 'assistant') AND length(item.content) >= 10",
+        "session.incognito = 0 AND item.state <> 'streaming' AND item.role IN ('user', 'assistant')"
+        " AND length(item.content) >= 10",
     ),
-    "short_term": ("item.created_at", f"short_term_memories AS item {_PUBLIC}"),
-    "long_term": ("item.created_at", "long_term_memories AS item WHERE item.status <> 'trashed'"),
+    "short_term": ("item.created_at", "session.incognito = 0"),
+    "long_term": ("item.created_at", "item.status <> 'trashed'"),
 }
-"""What is to have a vector: the column that tells its age, and where to find it."""
+"""What is to have a vector: the column that tells its age, and the condition on it."""
 
 
 class EmbeddingPart(StorePart):
@@ -136,14 +135,21 @@ def forget_vectors(connection: "apsw.Connection", kind: ItemKind, item_ids: Sequ
 
 def _waiting(connection: "apsw.Connection", kind: ItemKind, model: str) -> tuple[str, Parameters]:
     """FROM and WHERE of the items that have no vector of `model`, and the values."""
-    source = _EMBEDDED[kind][1]
+    source, condition = f"{TABLES[kind]} AS item", _EMBEDDED[kind][1]
+    values: Parameters = []
     current = current_model(connection)
     if kind == "message" and current is not None and current[0] == model:
-        return f"{source} AND item.has_embedding = 0", []
-    missing = (
-        "SELECT 1 FROM embeddings AS embedding WHERE embedding.kind = ? AND embedding.item_id = item.id AND model = ?"
-    )
-    return f"{source} AND NOT EXISTS ({missing})", [kind, model]
+        source += " INDEXED BY main_messages_to_embed"
+        condition += " AND item.has_embedding = 0"
+    else:
+        condition += (
+            " AND NOT EXISTS (SELECT 1 FROM embeddings AS embedding"
+            " WHERE embedding.kind = ? AND embedding.item_id = item.id AND embedding.model = ?)"
+        )
+        values = [kind, model]
+    if kind != "long_term":
+        source += " CROSS JOIN sessions AS session ON session.id = item.session_id"
+    return f"{source} WHERE {condition}", values
 
 
 def _make_current(connection: "apsw.Connection", model: str, width: int) -> None:

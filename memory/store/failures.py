@@ -17,13 +17,15 @@ KEEP_ASIDE = (
 
 @contextmanager
 def translated(path: Path) -> Iterator[None]:
-    """Run a block; an `apsw` error that leaves it becomes a leaf of `StoreError`."""
+    """Run a block; an error of SQLite, or of a value on its way there, leaves it as a leaf of `StoreError`."""
     import apsw
 
     try:
         yield
     except apsw.Error as error:
         raise _leaf(error, path) from error
+    except (UnicodeEncodeError, OverflowError) as error:
+        raise StoreError(f"A value cannot be stored: {error}.") from error
 
 
 def _leaf(error: "apsw.Error", path: Path) -> StoreError:

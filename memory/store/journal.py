@@ -63,7 +63,7 @@ def record(
         (
             *("long_term" if isinstance(item, LongTermMemory) else "short_term", item.id, action),
             *(None if row is None else to_json(item_facts(row)) for row in (before, after)),
-            *(actor, repair(reason)[0], timestamp),
+            *(repair(actor)[0], repair(reason)[0], timestamp),
         ),
     )
 

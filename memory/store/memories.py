@@ -8,8 +8,7 @@ from memory.store import fts, journal
 from memory.store.embeddings import forget_vectors
 from memory.store.filters import one_of, scope_conditions
 from memory.store.parts import StorePart, one_row
-from memory.store.rows import LONG_TERM, to_json, to_long_term
-from memory.text import repair
+from memory.store.rows import LONG_TERM, storable, to_json, to_long_term
 from memory.types import LongTermMemory, MemoryStatus, NewMemory, Scope
 
 if TYPE_CHECKING:
@@ -131,7 +130,7 @@ def _same_topic(connection: "apsw.Connection", new: NewMemory) -> list[LongTermM
 
 def _insert(connection: "apsw.Connection", new: NewMemory, old: LongTermMemory | None, now: str) -> int:
     row = {
-        "content": repair(new.content)[0],
+        "content": new.content,
         "memory_type": new.memory_type,
         "source_session": new.source_session,
         "confidence": new.confidence,
@@ -153,7 +152,8 @@ def _insert(connection: "apsw.Connection", new: NewMemory, old: LongTermMemory |
         "source_message_id": new.source_message_id,
     }
     connection.execute(
-        f"INSERT INTO long_term_memories ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})", tuple(row.values())
+        f"INSERT INTO long_term_memories ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})",
+        storable(tuple(row.values())),
     )
     return connection.last_insert_rowid()
 
@@ -161,13 +161,11 @@ def _insert(connection: "apsw.Connection", new: NewMemory, old: LongTermMemory |
 def _change(connection: "apsw.Connection", memory: LongTermMemory, changes: Mapping[str, Any], now: str) -> None:
     """Write the changes; names are fields of `CHANGEABLE`."""
     row = {**changes, "updated_at": now}
-    if "content" in row:
-        row["content"] = repair(row["content"])[0]
     if "merged_from" in row:
         row["merged_from"] = to_json(row["merged_from"])
     if "pinned" in row:
         row["pinned"] = int(row["pinned"])
     connection.execute(
         f"UPDATE long_term_memories SET {', '.join(f'{name} = ?' for name in row)} WHERE id = ?",
-        (*row.values(), memory.id),
+        storable((*row.values(), memory.id)),
     )

@@ -8,6 +8,7 @@ from memory.errors import NotFoundError
 from memory.store.connection import Database
 from memory.store.exact import ExactIndex
 from memory.store.rows import SESSION, Row, to_session
+from memory.text import repair
 from memory.types import Session
 
 if TYPE_CHECKING:
@@ -39,4 +40,4 @@ def one_row(connection: "apsw.Connection", query: str, values: tuple[object, ...
 def read_session(connection: "apsw.Connection", session_id: str) -> Session:
     """One session; `NotFoundError`."""
     query = f"SELECT {SESSION} FROM sessions WHERE id = ?"
-    return to_session(one_row(connection, query, (session_id,), f"session {session_id!r}"))
+    return to_session(one_row(connection, query, (repair(session_id)[0],), f"session {session_id!r}"))

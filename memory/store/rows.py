@@ -67,7 +67,7 @@ def to_event(row: Row) -> MemoryEvent:
 
 def to_json(value: Any) -> str:
     """Facts as they are stored: text repaired, numbers that are not finite as null."""
-    return json.dumps(_storable(value), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return json.dumps(storable(value), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
 def item_facts(item: ShortTermMemory | LongTermMemory) -> dict[str, Any]:
@@ -79,13 +79,14 @@ def _facts(text: str | None) -> dict[str, Any] | None:
     return None if text is None else json.loads(text)
 
 
-def _storable(value: Any) -> Any:
+def storable(value: Any) -> Any:
+    """A value, or facts, with every text repaired and every number that is not finite as `None`."""
     if isinstance(value, str):
         return repair(value)[0]
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, Mapping):
-        return {repair(str(key))[0]: _storable(part) for key, part in value.items()}
+        return {repair(str(key))[0]: storable(part) for key, part in value.items()}
     if isinstance(value, list | tuple):
-        return [_storable(part) for part in value]
+        return [storable(part) for part in value]
     return value

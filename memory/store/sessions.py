@@ -53,6 +53,7 @@ class SessionPart(StorePart):
 
     def find_session(self, prefix: str) -> Session:
         """The one session whose id starts with `prefix` (at least 4 characters); ambiguous or none: `NotFoundError`."""
+        prefix, _ = repair(prefix)
         with self._db.read() as connection:
             rows = connection.execute(
                 f"SELECT {SESSION} FROM sessions WHERE id = :prefix"

@@ -62,7 +62,7 @@ class SQLiteStore(SessionPart, MessagePart, SummaryPart, MemoryPart, JournalPart
             return fts.document_frequency(connection, terms)
 
     def stats(self) -> dict[str, int]:
-        """Counts of sessions, messages, short_term, long_term, embeddings; size of the file in bytes."""
+        """Counts of `sessions`, `messages`, `short_term`, `long_term`, `embeddings`; size of the file: `bytes`."""
         counted = {
             "sessions": "sessions",
             "messages": "main_messages",

@@ -78,7 +78,7 @@ def catch_up(connection: "apsw.Connection", limit: int = CATCH_UP_ROWS) -> None:
         (mark, current[0], limit),
     ).fetchall()
     for _, kind, item_id, vector in rows:
-        remove_from_index(connection, kind, [item_id])
+        connection.execute(f"DELETE FROM vec_{TABLES[kind]} WHERE item_id = ?", (item_id,))
         connection.execute(f"INSERT INTO vec_{TABLES[kind]} (item_id, embedding) VALUES (?, ?)", (item_id, vector))
     if rows:
         connection.execute("UPDATE embedding_models SET indexed_to = ? WHERE table_name LIKE 'vec_%'", (rows[-1][0],))
