@@ -27,8 +27,6 @@ class GgufInfo:
     name: str = ""
     context_length: int = 0
     """Tokens that the model was trained on."""
-    chat_template: bool = False
-    """Whether the file says how a conversation is to be written down."""
 
 
 def read_info(path: Path) -> GgufInfo:
@@ -108,13 +106,14 @@ def _info(reader: _Reader) -> GgufInfo:
     for _ in range(keys):
         key = reader.text().decode()
         found[key] = reader.value(reader.number("I"))
+        if key.endswith(".context_length"):  # the word lists behind it take long to read
+            break
     architecture = _text(found.get("general.architecture"))
     context = found.get(f"{architecture}.context_length")
     return GgufInfo(
         architecture=architecture,
         name=_text(found.get("general.name")),
         context_length=context if isinstance(context, int) and context > 0 else 0,
-        chat_template=bool(found.get("tokenizer.chat_template")),
     )
 
 
