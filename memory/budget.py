@@ -76,10 +76,12 @@ def fit(
         return sum(short_term[:n_short]) + sum(long_term[:n_long]) + (overhead if n_short + n_long else 0)
 
     chosen = next((pair for pair in _cut_back(shorts, longs) if essential + cost(*pair) <= room), None)
+    latest = len(working) - 3
     if chosen is None:
+        latest = len(working) - 1
         least = (min(shorts, 1), min(longs, 1))
         chosen = next((pair for pair in (least, (least[0], 0)) if newest + cost(*pair) <= room), (0, 0))
-    start = cut_point(working, room - cost(*chosen), max(1, budgets.total // LEVELS))
+    start = min(cut_point(working, room - cost(*chosen), max(1, budgets.total // LEVELS)), max(0, latest))
     while start < len(working) - 1 and start and not turn_starts[start]:
         start += 1
     return Fit(start, *chosen)

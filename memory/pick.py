@@ -15,7 +15,17 @@ from memory.recall import Filters, Found, QueryVector, Recall
 from memory.store.base import Store
 from memory.store.search import terms
 from memory.tokens import TokenCounter
-from memory.types import ContextItem, LongTermMemory, Message, Scope, ScoreParts, Session, ShortTermMemory, Tier
+from memory.types import (
+    ContextItem,
+    ItemKind,
+    LongTermMemory,
+    Message,
+    Scope,
+    ScoreParts,
+    Session,
+    ShortTermMemory,
+    Tier,
+)
 from memory.worth import is_small_talk, sentences
 
 QUERY_LIMIT = 1500
@@ -27,6 +37,8 @@ WITH_COUNTERPART = 2
 ENTRY_SHARE = 3
 """One recalled text takes at most this part of its tier's budget."""
 MIN_ENTRY_TOKENS = 40
+MUCH_LONGER = 2
+"""A message so many times as long as a memory made from it says more than the memory."""
 STANDING_SHARE = 2
 """Standing instructions and pinned memories take at most this part of the places."""
 
@@ -110,8 +122,18 @@ class Picker:
             own = Filters(session_id=session.id)
             found += self._recall.find(asked.text, asked.vector, kinds=("message",), filters=own)
         same = _folded(asked.text)
-        kept = [f for f in found if is_relevant(f.hit.parts) and _folded(f.hit.text) != same]
-        return sorted((f for f in kept if _may_go(f.row)), key=lambda f: -f.hit.parts.total)
+        dropped = self._dropped_sources(scope)
+        kept = [
+            f
+            for f in found
+            if is_relevant(f.hit.parts) and _folded(f.hit.text) != same and _may_go(f.row) and f.key not in dropped
+        ]
+        return sorted(kept, key=lambda f: -f.hit.parts.total)
+
+    def _dropped_sources(self, scope: Scope) -> set[tuple[str, int]]:
+        """Messages that said what was later superseded or thrown away; to bring them would bring it back."""
+        gone = self._store.memories(scope=scope, status=("superseded", "trashed"), limit=1000)
+        return {("message", row.source_message_id) for row in gone if row.source_message_id}
 
     def _with_counterparts(self, chosen: Sequence[Found], shown: Collection[int]) -> Iterable[Found]:
         have = {f.hit.id for f in chosen if f.hit.kind == "message"} | set(shown)
@@ -207,15 +229,16 @@ def _folded(text: str) -> str:
 
 
 def _merged(found: Sequence[Found]) -> list[Found]:
-    """By source: a memory goes when the message it was made from is there; one of several equal texts stays."""
-    messages = {f.hit.id for f in found if f.hit.kind == "message"}
-    kept: list[Found] = []
-    seen: set[str] = set()
+    """By source: of a message and a memory that repeats its words one goes; of equal texts the first stays.
+
+    The message goes when it hardly says more, else the memory does. One that was reworded says something of its own.
+    """
+    messages = {f.hit.id: f for f in found if f.hit.kind == "message"}
+    dropped: set[tuple[ItemKind, int]] = set()
     for one in found:
-        made_from = isinstance(one.row, LongTermMemory) and one.row.source_message_id in messages
-        text = _folded(one.hit.text)
-        if (made_from and not _is_standing(one.row)) or text in seen:
-            continue
-        seen.add(text)
-        kept.append(one)
-    return kept
+        source = messages.get(one.row.source_message_id or 0) if isinstance(one.row, LongTermMemory) else None
+        if source and _folded(one.hit.text) in _folded(source.hit.text):
+            longer = len(source.hit.text) > MUCH_LONGER * len(one.hit.text)
+            dropped.add(one.key if longer and not _is_standing(one.row) else source.key)
+    kept = {_folded(f.hit.text): f for f in reversed(found) if f.key not in dropped}
+    return [f for f in found if kept.get(_folded(f.hit.text)) is f]

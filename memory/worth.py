@@ -23,16 +23,19 @@ _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？；])|\n+")
 _FUNCTION_CHARACTERS = frozenset("的了着过在是我你您他她它们这那一个很都也就还吗呢吧啊呀和与及或请要会能想把被给对从到")
 
 _SMALL_TALK = re.compile(
-    r"(?<!\w)(?:hi|hey|hello|yo|good (?:morning|evening|night|afternoon)|thanks?(?: you)?(?: (?:so|very) much| a lot)?|thx|ty|"
-    r"ok(?:ay)?|k|yes|yeah|yep|no|nope|sure|cool|nice|great|perfect|awesome|got it|sounds good|go (?:on|ahead)|"
-    r"continue|next|more|please|bye|goodbye|see you|how are you(?: doing)?(?: today)?|what'?s up|lol|haha+|test(?:ing)?|"
-    r"你好|您好|嗨|哈喽|早上好|早安|晚安|晚上好|下午好|早|谢谢(?:你|您|啦|了)?|多谢|感谢|好的?|好吧|好呀|嗯+|哦+|是的?|"
-    r"对的?|不是?|可以|行|没问题|继续|再来|收到|明白了?|知道了|懂了|再见|拜拜|哈哈+|在吗|测试|不客气|"
-    r"there|orca|again|all|so|much|then|now|and|well|oh|啊|呀|吧|了|的)(?!\w)",
+    r"(?<!\w)(?:hi|hey|hello|yo|good (?:morning|evening|night|afternoon)|thanks?(?: you)?(?: (?:so|very) much| a lot)?"
+    r"|thx|ty|ok(?:ay)?|k|yes|yeah|yep|no|nope|sure|cool|nice|great|perfect|awesome|got it|sounds good|go (?:on|ahead)"
+    r"|continue|next|more|please|bye|goodbye|see you|how are you(?: doing)?(?: today)?|what'?s up|lol|haha+|test(?:ing)?"
+    r"|there|orca|again|all|so|much|then|now|and|well|oh)(?!\w)",
     re.IGNORECASE,
 )
+_SMALL_TALK_ZH = re.compile(
+    r"(?:你好|您好|嗨|哈喽|早上好|早安|晚安|晚上好|下午好|早|谢谢(?:你|您)?|多谢|感谢|好的?|嗯+|哦+|是的?|对的?|不是?|可以|行"
+    r"|没问题|继续|再来|收到|明白|知道|懂|再见|拜拜|哈哈+|在吗|测试|不客气|啊|呀|吧|了|啦|呢)+"
+)
 _ARITHMETIC = re.compile(
-    r"(?:what(?:'s| is)|how much is|calculate|compute|计算|算一下|请问)?\s*[\d\s.,()+\-*/×÷^%=]+(?:等于多少|是多少|等于几)?\s*[?？=]*",
+    r"(?:what(?:'s| is)|how much is|calculate|compute|计算|算一下|请问)?"
+    r"\s*[\d\s.,()+\-*/×÷^%=]+(?:等于多少|是多少|等于几)?\s*[?？=]*",
     re.IGNORECASE,
 )
 _SECRETS = re.compile(
@@ -47,29 +50,20 @@ _QUOTED_LINE = re.compile(r"^[ \t]*(?:>|\|).*$", re.MULTILINE)
 _LONG_QUOTE = re.compile(r"[“\"「『«][^”\"」』»]{40,}[”\"」』»]")
 
 
-_ASKED: tuple[tuple[MemoryType, re.Pattern[str]], ...] = (
+_ASKED: tuple[tuple[MemoryType, str], ...] = (
     (
         "preference",
-        re.compile(
-            r"\b(?:prefer|like|favou?rite|love|hate|usually|enjoy|recommend|suggest)|喜欢|偏好|讨厌|习惯|推荐|口味",
-            re.I,
-        ),
+        r"\b(?:prefer|like|favou?rite|love|hate|usually|enjoy|recommend|suggest)|喜欢|偏好|讨厌|习惯|推荐|口味",
     ),
-    ("decision", re.compile(r"\b(?:decid|decision|chose|choose|agreed|settled|why did we)|决定|选定|选择|敲定", re.I)),
-    ("project", re.compile(r"\b(?:project|repo|codebase|deadline)|项目|仓库|工程", re.I)),
-    (
-        "event",
-        re.compile(
-            r"\b(?:when|yesterday|tomorrow|last|next|appointment|meeting)\b|什么时候|何时|昨天|明天|上周|下周|会议",
-            re.I,
-        ),
-    ),
+    ("decision", r"\b(?:decid|decision|chose|choose|agreed|settled|why did we)|决定|选定|选择|敲定"),
+    ("project", r"\b(?:project|repo|codebase|deadline)|项目|仓库|工程"),
+    ("event", r"\b(?:when|yesterday|tomorrow|last|next|appointment|meeting)\b|什么时候|何时|昨天|明天|上周|下周|会议"),
 )
 
 
 def asked_types(query: str) -> list[MemoryType]:
     """The memory types that a question seems to ask for; a hint for ranking, nothing more."""
-    return [memory_type for memory_type, pattern in _ASKED if pattern.search(query)]
+    return [memory_type for memory_type, pattern in _ASKED if re.search(pattern, query, re.IGNORECASE)]
 
 
 def is_small_talk(text: str) -> bool:
@@ -77,7 +71,8 @@ def is_small_talk(text: str) -> bool:
     bare = text.strip()
     if _ARITHMETIC.fullmatch(bare):
         return True
-    return re.search(r"\w", _SMALL_TALK.sub(" ", bare)) is None
+    rest = re.sub(r"[\W_]+", "", _SMALL_TALK.sub(" ", bare))
+    return not rest or _SMALL_TALK_ZH.fullmatch(rest) is not None
 
 
 def sentences(text: str) -> list[str]:
@@ -144,7 +139,7 @@ def holds_secret(text: str) -> bool:
 
 
 def typed_part(text: str) -> str:
-    """What of a message the user is likely to have typed: code fences, quoted lines and long quotations are left out."""
+    """What of a message the user is likely to have typed: without code fences, quoted lines and long quotations."""
     text = _FENCE.sub("\n", text)
     text = _QUOTED_LINE.sub("", text)
     return _LONG_QUOTE.sub("", text).strip()
