@@ -4,13 +4,16 @@ import ast
 import string
 from collections.abc import Iterator
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 import memory.errors
+from memory.types import Role
 from orca_tui.commands import COMMANDS
 from orca_tui.i18n import _, language, set_language
 from orca_tui.i18n_zh import TEXTS
+from orca_tui.pages import EDITOR_KEYS
 
 ROOM = Path(__file__).parents[2] / "orca_tui"
 
@@ -34,8 +37,12 @@ def written() -> dict[str, str]:
 
 
 def spoken() -> dict[str, str]:
-    """Texts that reach `_` by a variable: commands and their groups, titles of errors."""
+    """Texts that reach `_` by a variable: commands and their groups, titles of errors, keys, states, roles, choices."""
     texts = {text: "commands.py" for command in COMMANDS for text in (command.summary, command.group)}
+    texts |= {meaning: "pages.py" for _key, meaning in EDITOR_KEYS}
+    texts |= dict.fromkeys(("stopped", "failed", "interrupted"), "render/frame.py")
+    texts |= dict.fromkeys(get_args(Role), "pages.py")
+    texts |= dict.fromkeys(("Local model", "Demo"), "screens/model_picker.py")
     for value in vars(memory.errors).values():
         if isinstance(value, type) and issubclass(value, memory.errors.OrcaError):
             texts[value.title] = "memory/errors.py"
@@ -48,11 +55,11 @@ def placeholders(text: str) -> list[str]:
 
 def test_every_text_is_translated() -> None:
     missing = {text: place for text, place in (written() | spoken()).items() if text not in TEXTS}
-    assert not missing
+    assert missing == {}
 
 
 def test_no_translation_is_left_over() -> None:
-    assert not set(TEXTS) - set(written()) - set(spoken())
+    assert sorted(set(TEXTS) - set(written()) - set(spoken())) == []
 
 
 def test_placeholders_are_the_same() -> None:
