@@ -29,6 +29,7 @@ class WorkerProcess:
         self._inboxes: dict[int, asyncio.Queue[Event | None]] = {}
         self._ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._complaints: deque[str] = deque(maxlen=20)
+        self._failed = ""
         self._last_id = 0
         self._tasks = [asyncio.create_task(self._listen()), asyncio.create_task(self._overhear())]
 
@@ -106,14 +107,15 @@ class WorkerProcess:
         except ValueError:  # not our protocol, or a line without end: the process is of no use any more
             self._process.kill()
         await self._process.wait()
-        if not self._ready.done():
-            self._fail(self.why_ended())
         for inbox in self._inboxes.values():
             inbox.put_nowait(None)
+        if not self._ready.done():
+            await self._tasks[1]  # all that it complained of
+            self._fail(self._failed or self.why_ended())
 
     def _take(self, event: Event) -> None:
-        if "failed" in event:
-            self._fail(str(event["failed"]))
+        if "failed" in event:  # it ends now
+            self._failed = str(event["failed"])
         elif "ready" in event:
             self._ready.set_result(None)
         elif (inbox := self._inboxes.get(event["id"])) is not None:
