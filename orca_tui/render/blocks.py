@@ -210,4 +210,3 @@ def _mark_task(row: Line) -> None:
     done = match[1] != " "
     box = Span(first.text[:3], "task-done" if done else "task-open")
     row.spans = (box, first._replace(text=first.text[3:]), *others)
-

@@ -103,16 +103,15 @@ def highlight(code: str, language: str) -> list[list[Span]] | None:
         first, *others = text.split("\n")
         if first:
             lines[-1].append(Span(first, style))
-        for other in others:
-            lines.append([Span(other, style)] if other else [])
+        lines.extend([Span(other, style)] if other else [] for other in others)
     same = "\n".join(["".join([span.text for span in line]) for line in lines]) == code
     return lines if same else None
 
 
 @lru_cache(maxsize=64)
 def _lexer(language: str) -> Any:
-    from pygments.lexers import get_lexer_by_name  # slow to import, and only needed with the first closed fence
-    from pygments.util import ClassNotFound
+    from pygments.lexers import get_lexer_by_name  # type: ignore[import-untyped]  # slow to import, and only needed with the first closed fence
+    from pygments.util import ClassNotFound  # type: ignore[import-untyped]
 
     try:
         lexer = get_lexer_by_name(language, stripnl=False, ensurenl=False)

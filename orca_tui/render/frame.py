@@ -67,9 +67,9 @@ def fold_row(words: int, width: int, *, unfolded: bool) -> list[Line]:
     """The row that stands for the reasoning."""
     sign = UNFOLDED if unfolded else FOLDED
     count = _("reasoning, 1 word") if words == 1 else _("reasoning, {n} words", n=words)
-    lines = wrap_spans([decoration(f"{sign} ", "fold"), Span(count, "fold")], width)
+    lines = wrap_spans([decoration(f"{sign} ", "fold"), decoration(count, "fold")], width)
     for line in lines:
-        line.kind = "fold"
+        line.kind, line.joint = "fold", ""
     return lines
 
 
@@ -125,8 +125,6 @@ def _bordered(heading: list[Line], rows: list[Line], widest: int, style: str) ->
     framed = [Line(top)]
     for row in rows:
         blank = decoration(" " * (widest - row.width), style)
-        framed.append(
-            Line((decoration("│ ", border), *row.spans, blank, decoration(" │", border)), row.joint)
-        )
+        framed.append(Line((decoration("│ ", border), *row.spans, blank, decoration(" │", border)), row.joint))
     framed.append(Line((decoration("╰" + "─" * (widest + 2) + "╯", border),)))
     return framed

@@ -88,15 +88,15 @@ class EntryLayout:
         self._references: References = {}
         self._body: _Part | None = None
         self._thought: _Part | None = None
+        self._foot: list[Line] = []
         if entry.kind in ("notice", "error"):
-            self._head, self._fold, self._foot = frame.box(entry, width), [], []
+            self._head, self._fold = frame.box(entry, width), []
             return
         self._head = frame.head(entry, width)
         self._count.add(entry.reasoning)
         self._fold = self._folded()
         self._unfold()
         self._body = _Part(self._rows(entry), entry.text)
-        self._foot: list[Line] = []
         if entry.state != "streaming":
             self._end()
         self._refoot()
@@ -218,5 +218,3 @@ def estimated_height(entry: Entry, width: int) -> int:
     width = max(width, 1)
     text = entry.text
     return 3 + text.count("\n") + len(text) // width + (1 if entry.reasoning else 0) + (2 if entry.note else 0)
-
-

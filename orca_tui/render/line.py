@@ -29,7 +29,7 @@ class Line:
 
     spans: tuple[Span, ...]
     joint: str = "\n"
-    """What stood between the row above and this one: a line break, or what soft wrapping swallowed (a space, nothing)."""
+    """What stood between the row above and this one: a line break, or what soft wrapping swallowed (a blank)."""
     fill: str = ""
     """Style of the rest of the row, to its right edge; empty: none."""
     kind: str = ""

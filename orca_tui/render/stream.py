@@ -101,8 +101,7 @@ class MarkdownStream:
     def _blocks(self, provisional: str, *, closed: bool) -> bool:
         """Lay out the rest as blocks; true when it is inside of a fence now."""
         shown = self._rest if closed else mended(held_back(self._rest + provisional))
-        lead = GUARD if isinstance(self._open, _Paragraph) else self._open.head if isinstance(self._open, _Table) else ""
-        source = _Source(lead + shown, len(lead))
+        source = _Source(self._lead(), shown)
         renderer = Blocks(source.lines, self.width, self.references)
         blocks = split_blocks(parse_blocks(source.text))
         keep = len(self._rest)
@@ -118,6 +117,12 @@ class MarkdownStream:
             keep = self._settle(self._laid(block, renderer, source, final=final), block, final=final)
         self._rest = self._rest[keep:] if blocks else self._rest
         return False
+
+    def _lead(self) -> str:
+        """What the rest is parsed behind."""
+        if isinstance(self._open, _Table):
+            return self._open.head
+        return GUARD if isinstance(self._open, _Paragraph) else ""
 
     def _settle(self, laid: "_Laid", block: Block, *, final: bool) -> int:
         """Take the rows of a block over; tells how much of the rest they settle."""
@@ -225,11 +230,11 @@ class _Laid:
 
 
 class _Source:
-    """The source of one parse, by lines. Its first `lead` characters are not part of the rest."""
+    """The source of one parse, by lines: the rest, behind `lead`."""
 
-    def __init__(self, text: str, lead: int) -> None:
-        self.text, self.lead = text, lead
-        self.lines = text.split("\n")
+    def __init__(self, lead: str, rest: str) -> None:
+        self.text, self.lead = lead + rest, len(lead)
+        self.lines = self.text.split("\n")
         self._starts = [0, *accumulate([len(line) + 1 for line in self.lines])]
 
     def offset(self, line: int) -> int:

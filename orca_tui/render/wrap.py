@@ -12,7 +12,9 @@ from orca_tui.render.line import Line, Span
 
 MIN_WIDTH = 2
 
-_NOT_FIRST = frozenset("、。，．！？；：）】」』》〉〕］｝”’…—～·ー々〻ゝゞヽヾぁぃぅぇぉっゃゅょゎァィゥェォッャュョヮヵヶ,.!?:;)]}%％°℃")
+_NOT_FIRST = frozenset(
+    "、。，．！？；：）】」』》〉〕］｝”’…—～·ー々〻ゝゞヽヾぁぃぅぇぉっゃゅょゎァィゥェォッャュョヮヵヶ,.!?:;)]}%％°℃"
+)
 """Characters that begin no row (kinsoku)."""
 _NOT_LAST = frozenset("（【「『《〈〔［｛“‘([{$￥¥£＄#@")
 """Characters that end no row."""

@@ -1,0 +1,274 @@
+"""The scrolling view of a ledger of entries: what is at the top, what is drawn, what is selected.
+
+Scrolling is counted in real rows where it matters: what lies between two places is laid out when it is scrolled past,
+and heights above the view that turn out other than estimated do not move what is read.
+"""
+
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.selection import Selection
+from textual.strip import Strip
+from textual.widget import Widget
+
+from orca_tui.render.ledger import Ledger, Place
+from orca_tui.render.palette import GUTTER, Palette, with_offsets, with_selection
+from orca_tui.render.selected import ROWS, selected_text
+from orca_tui.widgets.transcript_feed import Feed
+from orca_tui.widgets.transcript_style import BINDINGS, PREFIX
+
+MARGIN = 1
+"""Cells right of the text."""
+MOST_WIDTH = 120
+"""Cells of text beyond which rows are hard to read."""
+
+
+class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
+    """Rows of entries, scrolled; follows the end when it is there."""
+
+    BINDINGS = BINDINGS
+
+    class FollowChanged(Message):
+        """The view has left the end (`at_end` is false), or is there again and follows it."""
+
+        def __init__(self, transcript: "TranscriptView", at_end: bool) -> None:
+            super().__init__()
+            self.transcript = transcript
+            self.at_end = at_end
+
+        @property
+        def control(self) -> "TranscriptView":
+            """The transcript that sent it."""
+            return self.transcript
+
+    class LinkClicked(Message):
+        """A link was clicked. `url` is http or https; nothing is opened here."""
+
+        def __init__(self, transcript: "TranscriptView", url: str) -> None:
+            super().__init__()
+            self.transcript = transcript
+            self.url = url
+
+        @property
+        def control(self) -> "TranscriptView":
+            """The transcript that sent it."""
+            return self.transcript
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id, classes=classes)
+        self._ledger = Ledger()
+        self._feed = Feed(self, self._ledger, self._grown)
+        self._place = Place(0, 0)
+        """What is at the top of the view."""
+        self._following = True
+        self._quiet = False
+        """True while the view scrolls by itself."""
+        self._palette: Palette | None = None
+
+    @property
+    def at_end(self) -> bool:
+        """Whether the end is in view and followed."""
+        return self._following
+
+    # place and size
+
+    def on_mount(self) -> None:
+        """Nothing is laid out before the size is known."""
+        super().on_mount()
+        self._show()
+
+    def on_resize(self, _event: events.Resize) -> None:
+        """Lay the visible rows out at the new width, and stay where the reader is."""
+        width = max(1, min(MOST_WIDTH, self.size.width - GUTTER - MARGIN))
+        if width != self._ledger.width:
+            self._place = self._ledger.rescaled(self._place, width)
+            self._unselect()
+        self._show()
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """Somebody scrolled: find out where to."""
+        super().watch_scroll_y(old_value, new_value)
+        if self._quiet or not self._ledger.width or not self._ledger.items:
+            return
+        old, new = round(old_value), round(new_value)
+        self._follow(new >= self.max_scroll_y)
+        if not self._following and abs(new - old) <= 3 * self.size.height:
+            self._place = self._ledger.moved(self._place, new - old)
+        elif not self._following:
+            self._place = self._ledger.place(new)
+        self._show()
+
+    def _follow(self, at_end: bool) -> None:
+        if at_end != self._following:
+            self._following = at_end
+            self.post_message(self.FollowChanged(self, at_end))
+
+    def _show(self, *, repaint: bool = True) -> None:
+        """Lay out what is in view, and scroll to where the view is to be."""
+        height = self.size.height
+        if not self._ledger.width or not height:
+            return
+        if not self._following:
+            self._place, filled = self._ledger.shown(self._place, height)
+            self._follow(filled)
+        if self._following:
+            self._place = self._ledger.end_place(height)
+        self._set_height(self._ledger.heights.total)
+        self._quiet = True
+        try:
+            self.scroll_target_y = self.scroll_y = float(self._ledger.row_of(self._place))
+        finally:
+            self._quiet = False
+        if repaint:
+            self.refresh()
+        if self._ledger.growing:
+            self._feed.wake()
+
+    def _set_height(self, rows: int) -> None:
+        """Change the scrollable height without a layout of the whole screen: the scrollbar is there anyway."""
+        size = Size(self.size.width, rows)
+        if size != self.virtual_size:
+            self.set_reactive(Widget.virtual_size, size)
+            self.vertical_scrollbar.window_virtual_size = rows
+            self.vertical_scrollbar.window_size = self.size.height
+
+    def _grown(self, indexes: list[int]) -> None:
+        """Some entries have other rows: follow them, and repaint what changed."""
+        top = self.scroll_offset.y
+        self._show(repaint=False)
+        if self.scroll_offset.y != top:
+            return
+        first = min(self._ledger.first_changed(index) for index in indexes) - top
+        width, height = self.size
+        if first < height:
+            first = max(0, first)
+            self.refresh(Region(0, first, width, height - first))
+
+    # drawing
+
+    def notify_style_update(self) -> None:
+        """Colours changed: rows keep their layout and get other colours."""
+        super().notify_style_update()
+        self._palette = None
+        self.refresh()
+
+    @property
+    def palette(self) -> Palette:
+        """The colours of the theme on this widget."""
+        if self._palette is None:
+            self._palette = Palette(self.rich_style, self._component)
+        return self._palette
+
+    def _component(self, name: str) -> Style:
+        return self.get_component_rich_style(PREFIX + name, partial=True, default=Style.null())
+
+    def _rows(self, first: int, count: int) -> list[tuple[int, list[Segment]]]:
+        """Rows of the view: selection coordinate and segments of each."""
+        width = self.size.width
+        rows = [
+            (index * ROWS + at, self.palette.segments(line, self._ledger.kind(index, at), self._ledger.width, width))
+            for index, at, line in self._ledger.rows(self.scroll_offset.y + first, count)
+        ]
+        below = (len(self._ledger.items) * ROWS, [Segment(" " * width, self.palette.base)])
+        return rows + [below] * (count - len(rows))
+
+    def render_line(self, y: int) -> Strip:
+        """One row, with the offsets that mouse selection asks for."""
+        coordinate, segments = self._rows(y, 1)[0]
+        return with_offsets(segments, coordinate)
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """The rows of a region, as they are drawn."""
+        selection = self.text_selection
+        chosen = self._selection_style() if selection is not None else Style.null()
+        filters = self.get_line_filters()
+        background = self.background_colors[1]
+        strips = []
+        for coordinate, segments in self._rows(crop.y, crop.height):
+            if selection is not None and (span := selection.get_span(coordinate)) is not None:
+                segments = with_selection(segments, max(span[0], GUTTER), span[1], chosen)
+            strip = Strip(segments, self.size.width)
+            for line_filter in filters:
+                strip = strip.apply_filter(line_filter, background)
+            strips.append(strip.crop(crop.x, crop.right))
+        return strips
+
+    # selection
+
+    def get_selection(self, selection: Selection) -> tuple[str, str] | None:
+        """The text of a selection, clean."""
+        return selected_text(self._ledger, selection), "\n"
+
+    def _selection_style(self) -> Style:
+        style = self.screen.get_component_rich_style("screen--selection")
+        return style + Style(reverse=True) if self.app.no_color else style
+
+    def _unselect(self) -> None:
+        """Rows have other coordinates now."""
+        if self.is_attached and self.text_selection is not None:
+            self.screen.clear_selection()
+
+    # mouse and keys
+
+    def on_click(self, event: events.Click) -> None:
+        """Fold or unfold reasoning, or tell which link it was."""
+        row = next(self._ledger.rows(self.scroll_offset.y + event.y, 1), None)
+        if row is None or self.text_selection is not None:
+            return
+        index, _at, line = row
+        if line.kind == "fold":
+            event.stop()
+            self._toggle(index)
+            return
+        target = self.render_line(event.y).crop(0, event.x).text
+        if url := line.link_at(len(target) - GUTTER):
+            event.stop()
+            self.post_message(self.LinkClicked(self, url))
+
+    def _toggle(self, index: int) -> None:
+        self._unselect()
+        self._ledger.toggle(index)
+        self._show()
+
+    def action_toggle_reasoning(self) -> None:
+        """Fold or unfold the reasoning that is lowest in view, else the newest."""
+        height = self.size.height
+        seen = {index for index, _at, _line in self._ledger.rows(self.scroll_offset.y, height)}
+        index = self._ledger.with_reasoning(seen)
+        if index is not None:
+            self._toggle(index)
+
+    def _by(self, rows: int) -> None:
+        self.scroll_to(y=self.scroll_offset.y + rows, animate=False)
+
+    def action_scroll_up(self) -> None:
+        """One row up."""
+        self._by(-1)
+
+    def action_scroll_down(self) -> None:
+        """One row down."""
+        self._by(1)
+
+    def action_page_up(self) -> None:
+        """One page up; a row stays in view."""
+        self._by(1 - self.size.height)
+
+    def action_page_down(self) -> None:
+        """One page down; a row stays in view."""
+        self._by(self.size.height - 1)
+
+    def action_half_page(self, direction: int) -> None:
+        """Half a page up (-1) or down (1)."""
+        self._by(direction * max(1, self.size.height // 2))
+
+    def action_scroll_home(self) -> None:
+        """To the first entry."""
+        self.scroll_to(y=0, animate=False)
+
+    def action_scroll_end(self) -> None:
+        """To the end, and follow it."""
+        self._follow(True)
+        self._show()
