@@ -58,10 +58,11 @@ class MemoryPart(StorePart):
         """
         if unknown := changes.keys() - CHANGEABLE:
             raise ValueError(f"a memory has no field to change named {', '.join(sorted(unknown))}")
+        wanted = {name: tuple(value) if isinstance(value, list) else value for name, value in storable(changes).items()}
         now = self._clock.now()
         with self._db.write() as connection:
             before = read_memory(connection, memory_id)
-            changed = {name: value for name, value in changes.items() if getattr(before, name) != value}
+            changed = {name: value for name, value in wanted.items() if getattr(before, name) != value}
             if not changed:
                 return before
             _change(connection, before, changed, now)
@@ -167,5 +168,5 @@ def _change(connection: "apsw.Connection", memory: LongTermMemory, changes: Mapp
         row["pinned"] = int(row["pinned"])
     connection.execute(
         f"UPDATE long_term_memories SET {', '.join(f'{name} = ?' for name in row)} WHERE id = ?",
-        storable((*row.values(), memory.id)),
+        (*row.values(), memory.id),
     )
