@@ -49,12 +49,10 @@ _FLAGS = {"".join(chr(0xE0000 + ord(letter)) for letter in name) + "\U000e007f" 
 """The tag sequences that are drawn as a flag behind U+1F3F4; any other hides text."""
 
 _HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003fffd"
-_CJK = re.compile(
-    f"[{_HAN}\u1100-\u11ff\u2e80-\u2fd5\u3005-\u3007\u3031-\u3035\u3041-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3105-\u312f"
-    "\u3131-\u3163\u3165-\u318e\u31a0-\u31bf\u31f0-\u31ff\ua960-\ua97f\uac00-\ud7ff\uff66-\uff9f\uffa1-\uffdc\U0001b000-\U0001b16f]"
+_CJK = (
+    f"{_HAN}\u1100-\u11ff\u2e80-\u2fd5\u3005-\u3007\u3031-\u3035\u3041-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3105-\u312f"
+    "\u3131-\u3163\u3165-\u318e\u31a0-\u31bf\u31f0-\u31ff\ua960-\ua97f\uac00-\ud7ff\uff66-\uff9f\uffa1-\uffdc\U0001b000-\U0001b16f"
 )
-_HAN_LETTER = re.compile(f"[{_HAN}]")
-_LATIN_WORD = re.compile("[A-Za-z\xc0-\u024f]{2,}")
 
 
 def clean(text: str) -> str:
@@ -109,14 +107,20 @@ def strip_unsafe(text: str) -> str:
 
 def is_cjk(ch: str) -> bool:
     """Whether a character is Chinese, Japanese or Korean writing (punctuation is not)."""
-    return _CJK.match(ch) is not None
+    return _cjk().match(ch) is not None
 
 
 def language_of(text: str) -> Literal["zh", "en"]:
     """The language to answer in: Chinese when there are at least as many Han characters as words in Latin letters."""
     sample = text[:4000]
-    han = len(_HAN_LETTER.findall(sample))
-    return "zh" if han and han >= len(_LATIN_WORD.findall(sample)) else "en"
+    han, words = len(re.findall(f"[{_HAN}]", sample)), len(re.findall("[A-Za-z\xc0-\u024f]{2,}", sample))
+    return "zh" if han and han >= words else "en"
+
+
+@cache
+def _cjk() -> re.Pattern[str]:
+    """Compiled at the first use, as wide classes take milliseconds."""
+    return re.compile(f"[{_CJK}]")
 
 
 def _unusual(text: str) -> str:

@@ -1,19 +1,20 @@
-"""`main`: from arguments to an exit code. Whatever happens, a person reads one or two lines and never a traceback."""
+"""`main`: from arguments to an exit code. Whatever happens, a person reads one or two lines and never a traceback.
+
+Only argparse is imported before the arguments are known, so that `--help` and `--version` are quick.
+"""
 
 import os
 import sys
-import traceback
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from importlib import import_module
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
-from memory.config import Home
-from memory.errors import ConfigError, OrcaError
-from memory.text import label
 from orca_tui.cli.parser import build_parser
-from orca_tui.plain import complain
+
+if TYPE_CHECKING:
+    from memory.config import Home
 
 FAILED, WRONG, INTERRUPTED = 1, 2, 130
 OWNER_ONLY = 0o077
@@ -35,12 +36,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: Namespace) -> int:
-    home: Home | None = None
+    from memory.errors import ConfigError, OrcaError
+    from orca_tui.plain import complain
+
     try:
-        home = _home(arguments.home)
-        module = import_module(f"orca_tui.cli.{arguments.command or 'open_app'}")
-        code: int = module.run(arguments, home)
-        sys.stdout.flush()
+        return _dispatch(arguments)
     except ConfigError as error:
         complain(error)
         return WRONG
@@ -52,43 +52,47 @@ def _run(arguments: Namespace) -> int:
         return 0
     except KeyboardInterrupt:
         return INTERRUPTED
-    except Exception as error:  # noqa: BLE001 - the last resort: logged, and told in one line
-        _report(error, home)
-        return FAILED
+
+
+def _dispatch(arguments: Namespace) -> int:
+    from memory.errors import OrcaError
+    from orca_tui.log_file import log_to
+
+    home = _home(arguments.home)
+    with log_to(home) as log:
+        try:
+            module = import_module(f"orca_tui.cli.{arguments.command or 'open_app'}")
+            code: int = module.run(arguments, home)
+            sys.stdout.flush()
+        except (OrcaError, BrokenPipeError):
+            raise
+        except Exception as error:  # noqa: BLE001 - the last resort: logged, and told in one line
+            _report(error, home, log.masked)
+            return FAILED
     return code
 
 
-def _home(given: str | None) -> Home:
+def _home(given: str | None) -> "Home":
+    from memory.config import Home
+    from memory.errors import ConfigError
+
     try:
         return Home.find(given)
     except (RuntimeError, OSError) as error:
         raise ConfigError("Your home directory cannot be found.", hint="Name another place: --home DIR") from error
 
 
-def _report(error: Exception, home: Home | None) -> None:
+def _report(error: Exception, home: "Home", masked: Callable[[str], str]) -> None:
     """An error that nobody foresaw: the traceback goes to the log, without the values of variables."""
+    import traceback
+
+    from memory.text import label
+    from orca_tui.plain import complain
     from orca_tui.terminal import write_log
 
-    name = type(error).__name__
-    if home is None:
-        complain(f"An unexpected error ({name}).")
-        return
-    write_log(home, _without_secrets("".join(traceback.format_exception(error)), home))
-    complain(f"An unexpected error ({name}). It is described in {label(str(home.log))}.")
-
-
-def _without_secrets(text: str, home: Home) -> str:
-    """The text with every key that this process could know masked."""
-    from memory.settings import load_settings
-
-    secrets = [value for name, value in os.environ.items() if name.endswith(("_KEY", "_TOKEN", "_SECRET"))]
-    with suppress(OrcaError):
-        settings = load_settings(home)
-        secrets += [part.api_key.reveal() for part in (settings.llm, settings.siliconflow, settings.embedding)]
-    for secret in secrets:
-        if len(secret) >= 6:
-            text = text.replace(secret, "…")
-    return text
+    write_log(home, masked("".join(traceback.format_exception(error))))
+    where = f"It is described in {label(str(home.log))}." if home.log.exists() else "The log cannot be written."
+    complain(f"An unexpected error ({type(error).__name__}). {where}")
 
 
 def _accept_any_text(*streams: TextIO) -> None:

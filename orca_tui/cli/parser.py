@@ -2,12 +2,11 @@
 
 import argparse
 import sys
-from typing import Any, Never, get_args
-
-from memory.text import label
-from memory.types import MemoryStatus
+from typing import Any, Never
 
 PROGRAM = "orca-tui"
+STATUSES = ("active", "superseded", "archived", "expired", "trashed", "pending")
+"""Every `memory.types.MemoryStatus`; written out, as `--help` and `--version` load nothing of the core."""
 EXAMPLES = """\
 orca-tui                          open the app
 orca-tui ask "Why is the sky blue?"
@@ -26,6 +25,8 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> Never:
         """Say what is wrong and end with 2."""
+        from memory.text import label
+
         sys.stderr.write(f"{PROGRAM}: {label(message, 300)}\nSee: {self.prog} --help\n")
         raise SystemExit(2)
 
@@ -89,7 +90,7 @@ def _add_memory(commands: Any, shared: Parser) -> None:
     actions = _group(commands, shared, "memory", "list and search what orca remembers")
     listing = actions.add_parser("list", parents=[shared], help="long-term memories, the newest first")
     listing.add_argument("--branch", metavar="NAME", action="append", help="only of this branch (may be repeated)")
-    listing.add_argument("--status", choices=[*get_args(MemoryStatus), "any"], default="active", help="default: active")
+    listing.add_argument("--status", choices=[*STATUSES, "any"], default="active", help="default: active")
     _add_limit(listing, 50)
     _add_json(listing)
     search = actions.add_parser("search", parents=[shared], help="messages, summaries and memories by text and meaning")
