@@ -11,7 +11,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -245,8 +245,9 @@ def _workshop(home: Home, needed: int) -> Iterator[Path]:
         home.ensure()
         home.models.mkdir(exist_ok=True, mode=0o700)
         for old in home.models.glob(f"{_FOLDER}*"):
-            if time.time() - old.stat().st_mtime > _STALE:
-                shutil.rmtree(old, ignore_errors=True)
+            with suppress(FileNotFoundError):  # its owner has just finished
+                if time.time() - old.stat().st_mtime > _STALE:
+                    shutil.rmtree(old, ignore_errors=True)
         free = shutil.disk_usage(home.models).free
         if free < needed:
             raise ModelFileError(f"The disk has {free >> 20} MB left; {needed >> 20} MB are needed.")
