@@ -187,11 +187,11 @@ class ReplyReader:
         yield ReasoningPart(text)
 
     def _text(self, text: str) -> Iterator[ChatPart]:
+        self.spoke = True
         yield from self._pieces([("text", text)] if self._splitter is None else self._splitter.feed(text))
 
     def _pieces(self, pieces: list[Piece]) -> Iterator[ChatPart]:
         for kind, text in pieces:
-            self.spoke = True
             yield TextPart(text) if kind == "text" else ReasoningPart(text)
 
     def _take_usage(self, usage: Any) -> None:

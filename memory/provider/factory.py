@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memory.config import Home, ProviderKind, Settings
-from memory.errors import AuthenticationFailed, LocalModelMissing
+from memory.errors import AuthenticationFailed, LocalModelMissing, ModelFileError
 from memory.provider import presets, server_info, wire
 from memory.provider.base import ChatModel, Embedder
 from memory.provider.endpoint import OLLAMA_PORT, Endpoint
@@ -186,34 +186,46 @@ async def _probe(endpoint: Endpoint) -> server_info.ServerInfo | None:
         return None
 
 
+def has_runtime() -> bool:
+    """Whether local models can run here."""
+    return importlib.util.find_spec(RUNTIME) is not None
+
+
 def _local_choice(settings: Settings, home: Home) -> ProviderChoice:
-    file = _local_file(settings, home)
-    runtime = importlib.util.find_spec(RUNTIME) is not None
-    if runtime and file is not None:
-        return ProviderChoice("local", "Local model", file.name, True, "Runs inside orca, without a network.")
-    missing = [text for text, there in ((_NO_RUNTIME, runtime), (_NO_FILE, file is not None)) if not there]
-    return ProviderChoice("local", "Local model", file.name if file else "", False, " ".join(missing))
+    name, missing = "", []
+    if not has_runtime():
+        missing.append(_NO_RUNTIME)
+    try:
+        name = _local_file(settings, home).name
+    except LocalModelMissing as error:
+        missing.append(error.hint)
+    detail = " ".join(missing) or "Runs inside orca, without a network."
+    return ProviderChoice("local", "Local model", name, not missing, detail)
 
 
 def _local(settings: Settings, home: Home) -> ChatModel:
-    choice = _local_choice(settings, home)
     file = _local_file(settings, home)
-    if file is None or not choice.available:
-        raise LocalModelMissing("The local model is not installed here.", hint=choice.detail)
-    wanted = settings.llm.model
-    if settings.llm.provider == "local" and wanted and file.name != wanted:
-        raise LocalModelMissing(
-            f"There is no model file named “{label(wanted)}” here.", hint="See: orca-tui model list"
-        )
+    if not has_runtime():
+        raise LocalModelMissing("The runtime for local models is not installed.", hint=_NO_RUNTIME)
     from memory.provider.local_chat import LocalChat
 
     return LocalChat(file.path, settings.llm)
 
 
-def _local_file(settings: Settings, home: Home) -> "ModelFile | None":
-    """The model file that is asked for, else the first of the user's own, else the built-in one."""
+def _local_file(settings: Settings, home: Home) -> "ModelFile":
+    """The model file that is asked for, else the first of the user's own, else the built-in one.
+
+    Raises `LocalModelMissing`; a name that is none of a file here is an error only when `local` is asked for.
+    """
     from memory.provider import model_files
 
-    files = model_files.installed(home)
-    by_wish = sorted(files, key=lambda file: (file.name != settings.llm.model, file.name == model_files.BUILTIN.name))
-    return by_wish[0] if by_wish else None
+    if settings.llm.model:
+        try:
+            return model_files.find(home, settings.llm.model)
+        except ModelFileError as error:
+            if settings.llm.provider == "local":
+                raise LocalModelMissing(str(error), hint=error.hint) from None
+    files = sorted(model_files.installed(home), key=lambda file: file.name == model_files.BUILTIN.name)
+    if not files:
+        raise LocalModelMissing("No model file is installed here.", hint=_NO_FILE)
+    return files[0]

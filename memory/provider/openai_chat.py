@@ -120,12 +120,9 @@ class OpenAIChat:
         deadline = asyncio.get_running_loop().time() + self._settings.first_byte_timeout
         try:
             async with asyncio.timeout_at(deadline):
-                response = await stack.enter_async_context(
-                    sdk.chat.completions.with_streaming_response.create(
-                        model=model, messages=messages, stream=True, extra_body=body
-                    )
-                )
-                chunks = response.http_response.aiter_bytes()
+                opened = await sdk.chat.completions.create(model=model, messages=messages, stream=True, extra_body=body)
+                await stack.enter_async_context(opened)
+                chunks = opened.response.aiter_bytes()
                 await stack.enter_async_context(aclosing(chunks))
                 return chunks, await anext(chunks, b"")
         except openai.APIStatusError as error:
@@ -251,7 +248,7 @@ def _make_sdk(base_url: str, http: "httpx2.AsyncClient") -> "AsyncOpenAI":
     sdk: AsyncOpenAI = openai.AsyncOpenAI(
         base_url=base_url, api_key="set-when-sent", http_client=http, max_retries=0, timeout=http.timeout
     )
-    _ = sdk.chat.completions.with_streaming_response
+    _ = sdk.chat.completions.create
     return sdk
 
 

@@ -180,7 +180,8 @@ class OpenAIEmbedder:
                 f"{name} made vectors {width} wide; {self._width} are expected.",
                 hint=f"Set dimensions = {width} if this is the right model." if width else "Choose another model.",
             )
-        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+        with np.errstate(over="ignore"):
+            lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         if not np.isfinite(lengths).all() or not (lengths > 0).all():
             raise InvalidVectorError(f"{name} made a vector that is zero or not finite.")
         self._width = width

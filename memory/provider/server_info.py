@@ -66,7 +66,7 @@ class ServerInfo:
 
     def find(self, name: str) -> ServerModel | None:
         """The model of this name; a name without tag means Ollama's `:latest`."""
-        return next((m for m in self.models if m.id in (name, f"{name}:latest")), None)
+        return next((m for m in self.models if m.id in (name, _tagged(name))), None)
 
     def first_for_chat(self) -> str:
         """The first model that is not plainly for something else; empty when there is none."""
@@ -113,10 +113,10 @@ async def _ollama_window(client: "httpx2.AsyncClient", endpoint: Endpoint, model
     """The size that Ollama serves, which is often far below what the model could take."""
     running = _dict(await _question(client, "GET", f"{endpoint.root}/api/ps")).get("models")
     for entry in running if isinstance(running, list) else ():
-        if isinstance(entry, dict) and model in (entry.get("model"), entry.get("name"), _untagged(entry.get("model"))):
-            size = _size(entry.get("context_length"))
-            if size:
-                return ContextWindow(size, "served")
+        if not isinstance(entry, dict) or _tagged(model) not in (entry.get("model"), entry.get("name")):
+            continue
+        if size := _size(entry.get("context_length")):
+            return ContextWindow(size, "served")
     shown = await _question(client, "POST", f"{endpoint.root}/api/show", {"model": model})
     if not isinstance(shown, dict):
         return None
@@ -141,8 +141,8 @@ async def _question(client: "httpx2.AsyncClient", method: str, url: str, body: A
         return None
 
 
-def _untagged(name: Any) -> str:
-    return name.removesuffix(":latest") if isinstance(name, str) else ""
+def _tagged(name: str) -> str:
+    return name if ":" in name else f"{name}:latest"
 
 
 def _dict(value: Any) -> dict[str, Any]:
