@@ -52,7 +52,7 @@ class LineList(ScrollView, can_focus=True):
         overflow-y: auto;
         scrollbar-gutter: stable;
         scrollbar-size-vertical: 1;
-        background: $background;
+        background: $surface;
         color: $foreground;
     }
     """

@@ -4,9 +4,11 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from rich.cells import cell_len
 from textual import events
 from textual.binding import Binding
 from textual.content import Content
+from textual.geometry import Offset
 from textual.message import Message
 
 from memory.clock import SystemClock
@@ -143,6 +145,10 @@ class SessionList(LineList):
     def _set_filter(self, text: str | None) -> None:
         self._filter = text
         self.rebuild()
+        if text is not None:
+            self.scroll_home(animate=False, force=True, immediate=True)
+            # An input method opens its window at the terminal's cursor.
+            self.app.cursor_position = self.content_region.offset + Offset(1 + cell_len(label(text)), 1)
 
 
 def _shown(row: SessionRow) -> str:

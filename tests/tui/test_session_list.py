@@ -91,6 +91,7 @@ async def test_filter_takes_pasted_and_composed_words() -> None:
         app.post_message(events.Paste("数据\x1b[31m\n"))
         await pilot.pause()
         assert "/数据" in drawn(app)
+        assert app.cursor_position == (6, 1)
         assert "Trip" not in drawn(app)
         assert not list(unsafe_in(drawn(app)))
         await pilot.press(*["backspace"] * 6)
