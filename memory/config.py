@@ -107,7 +107,7 @@ class EmbeddingSettings:
 
 @dataclass(frozen=True, slots=True)
 class BranchSettings:
-    """`[memory.branches.NAME]`: one data branch. In the order of the file, the first that matches takes the memory."""
+    """`[memory.branches.NAME]`: one data branch. The first that matches takes a memory: new ones, then the built-in."""
 
     searched: bool = True
     """Whether recall looks into it by default."""

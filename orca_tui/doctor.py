@@ -1,7 +1,7 @@
 """What works here and what to do about what does not: one row a matter, for `orca-tui doctor` and the doctor page.
 
-No state of the machine makes it fail: every check that raises becomes a row that says so. Nothing is repaired and
-nothing is created in the home.
+No state of the machine makes it fail: every check that raises becomes a row that says so. Nothing is created in the
+home; a database that is there is opened as any start would open it.
 """
 
 import asyncio

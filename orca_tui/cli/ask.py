@@ -44,7 +44,7 @@ def _question(words: list[str]) -> str:
     """What was written, else what comes through stdin. Raises `ConfigError` when there is nothing, or too much."""
     text = " ".join(words)
     if not words or words == ["-"]:
-        if not words and sys.stdin.isatty():
+        if sys.stdin is None or (not words and sys.stdin.isatty()):
             raise ConfigError("There is nothing to ask.", hint='Write it (orca-tui ask "…") or pipe it in.')
         raw = sys.stdin.buffer.read(MAX_BYTES + 1)
         if len(raw) > MAX_BYTES:

@@ -91,8 +91,11 @@ def _report(error: Exception, home: "Home", masked: Callable[[str], str]) -> Non
     from orca_tui.terminal import write_log
 
     write_log(home, masked("".join(traceback.format_exception(error))))
+    reason = error.strerror if isinstance(error, OSError) else None
+    name = f"{type(error).__name__}: {reason}" if reason else type(error).__name__
     where = f"It is described in {label(str(home.log))}." if home.log.exists() else "The log cannot be written."
-    complain(f"An unexpected error ({type(error).__name__}). {where}")
+    complain(f"An unexpected error ({name}). {where}")
+    _forget_stdout()
 
 
 def _accept_any_text(*streams: TextIO) -> None:
@@ -103,8 +106,8 @@ def _accept_any_text(*streams: TextIO) -> None:
 
 
 def _forget_stdout() -> None:
-    """The reader is gone: what is still buffered goes nowhere, so that Python does not complain at exit."""
-    with suppress(OSError, ValueError):
+    """What is still buffered goes nowhere, so that Python does not complain of a reader or disk that is gone."""
+    with suppress(OSError, ValueError, AttributeError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())
         os.close(nowhere)

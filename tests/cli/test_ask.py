@@ -115,6 +115,7 @@ def test_a_closed_pipe_ends_quietly_and_keeps_the_text(
     def closed(self: object) -> None:
         raise BrokenPipeError
 
+    monkeypatch.setattr("orca_tui.cli.entry._forget_stdout", lambda: None)
     monkeypatch.setattr("orca_tui.plain.PlainWriter.write", lambda self, piece: closed(self))
     result = run("ask", "hi")
     assert (result.code, result.err) == (0, "")

@@ -1,6 +1,7 @@
 """Sessions, memories, models, usage errors: what is printed, and how it ends."""
 
 import json
+import logging
 import stat
 from pathlib import Path
 from typing import get_args
@@ -188,6 +189,7 @@ def test_a_broken_configuration_ends_with_2(run: Run, home: Path) -> None:
 
 
 def test_an_unexpected_error_is_logged_without_secrets(run: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("orca_tui.cli.entry._forget_stdout", lambda: None)
     monkeypatch.setenv("SOME_API_KEY", "canary-4711")
 
     def explode(*_args: object) -> int:
@@ -204,6 +206,32 @@ def test_an_unexpected_error_is_logged_without_secrets(run: Run, home: Path, mon
     assert stat.S_IMODE((home / "orca.log").stat().st_mode) == 0o600
 
 
+def test_a_full_disk_is_named(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def explode(*_args: object) -> int:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("orca_tui.cli.entry._forget_stdout", lambda: None)
+    monkeypatch.setattr(orca_tui.cli.sessions, "run", explode)
+    result = run("sessions", "list")
+    assert result.code == 1
+    assert "(OSError: No space left on device)" in result.err
+
+
+def test_warnings_of_libraries_go_to_the_log(run: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SILICONFLOW_API_KEY", "canary-4711")
+
+    def warn(*_args: object) -> int:
+        logging.getLogger("some.library").warning("refused %s", "canary-4711 \x1b[2J")
+        logging.getLogger("some.library").info("not this")
+        return 0
+
+    monkeypatch.setattr(orca_tui.cli.sessions, "run", warn)
+    assert run("sessions", "list").err == ""
+    log = (home / "orca.log").read_text()
+    assert log.endswith("WARNING some.library: refused … ␛[2J\n")
+    assert "not this" not in log
+
+
 @pytest.mark.parametrize(
     ("error", "code"), [(KeyboardInterrupt(), 130), (BrokenPipeError(), 0), (StoreError("gone", hint="look"), 1)]
 )
@@ -213,6 +241,7 @@ def test_other_ends_have_their_codes(
     def explode(*_args: object) -> int:
         raise error
 
+    monkeypatch.setattr("orca_tui.cli.entry._forget_stdout", lambda: None)
     monkeypatch.setattr(orca_tui.cli.sessions, "run", explode)
     assert run("sessions", "list").code == code
 
