@@ -13,7 +13,7 @@ OLLAMA_PORT = 11434
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """One OpenAI-compatible server. `base_url` ends before `/chat/completions` and has no slash at its end."""
+    """One OpenAI-compatible server. `base_url` loses `/chat/completions`, `/embeddings` and slashes at its end."""
 
     base_url: str
     api_key: Secret = field(default_factory=lambda: Secret(""))
@@ -21,7 +21,10 @@ class Endpoint:
     """What the user does when the key is missing or refused."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "base_url", self.base_url.strip().rstrip("/"))
+        address = self.base_url.strip().rstrip("/")
+        for path in ("/chat/completions", "/embeddings"):
+            address = address.removesuffix(path).rstrip("/")
+        object.__setattr__(self, "base_url", address)
 
     @property
     def host(self) -> str:

@@ -175,6 +175,8 @@ async def _ollama_choice(settings: Settings, env: Mapping[str, str]) -> Provider
 
 async def _probe(endpoint: Endpoint) -> server_info.ServerInfo | None:
     """The models of a server, `None` when nothing answers. A closed port costs no import."""
+    if not endpoint.hostname:
+        return None
     try:
         async with asyncio.timeout(PROBE_TIMEOUT):
             _, writer = await asyncio.open_connection(endpoint.hostname, endpoint.port or OLLAMA_PORT)

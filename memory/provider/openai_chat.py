@@ -77,6 +77,10 @@ class OpenAIChat:
             self._window = await self._ask_window()
         return self._window
 
+    async def warm_up(self) -> None:
+        """Load the SDK and open the client, so that the first reply comes sooner. Sends nothing."""
+        await self._open_sdk()
+
     async def stream(
         self, messages: Sequence[ChatMessage], options: ChatOptions | None = None
     ) -> AsyncGenerator[ChatPart, None]:
@@ -163,6 +167,8 @@ class OpenAIChat:
     async def _more(self, chunks: AsyncIterator[bytes], reply: ReplyReader) -> bytes:
         """The next bytes; empty at the end of the body, or when nothing more is needed and nothing comes."""
         idle = self._settings.idle_timeout
+        if not reply.spoke:
+            idle = max(idle, self._settings.first_byte_timeout)
         try:
             async with asyncio.timeout(min(GRACE, idle) if reply.complete else idle):
                 return await anext(chunks, b"")

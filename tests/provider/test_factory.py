@@ -1,4 +1,6 @@
 import asyncio
+import subprocess
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -59,6 +61,13 @@ async def build(settings: Settings, place: Home, env: dict[str, str]) -> tuple[C
 CASES = {
     # name: settings, environment, address, key, model
     "own address first": (llm(base_url="http://nas:8000/v1/", model="m"), SF | OPENAI, "http://nas:8000/v1", "", "m"),
+    "an address copied whole": (
+        llm(base_url=" http://nas/v1/chat/completions/ ", model="m"),
+        NOTHING,
+        "http://nas/v1",
+        "",
+        "m",
+    ),
     "own address, own key": (llm(base_url="http://nas/v1", api_key=Secret("own")), SF, "http://nas/v1", "own", "nas"),
     "own key by variable": (
         llm(base_url="http://nas/v1", api_key_env="MINE", api_key=Secret("other"), model="m"),
@@ -315,3 +324,11 @@ def test_embedding_off_or_built_in(place: Home, monkeypatch: pytest.MonkeyPatch)
     assert factory.build_embedder(embedding(provider="off"), place, SF) is None
     assert factory.build_embedder(embedding(provider="local"), place, SF) is built_in
     assert factory.build_embedder(embedding(), place, NOTHING) is built_in
+
+
+def test_choosing_a_provider_loads_no_heavy_library() -> None:
+    rooms = "memory.provider.factory, memory.provider.openai_chat, memory.provider.openai_embed"
+    heavy = ("openai", "httpx2", "anyio", "numpy", "pydantic", "xllamacpp", "textual", "rich")
+    code = f"import sys, {rooms}; print([name for name in {heavy} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

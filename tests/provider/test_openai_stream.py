@@ -239,6 +239,14 @@ async def test_hostile_text_passes_unchanged() -> None:
     assert text(parts) == hostile
 
 
+async def test_warming_up_sends_nothing() -> None:
+    server = Server()
+    chat = model(server)
+    await chat.warm_up()
+    await chat.close()
+    assert server.requests == []
+
+
 async def test_cancelling_closes_the_body_at_once() -> None:
     server = Server(stream(chunk("Hi"), FOREVER))
     chat = model(server)
