@@ -12,6 +12,7 @@ from typing import Any, get_args
 from memory.extract_rules import MAX_CONTENT, Finding, classify
 from memory.gist import fits, tidy
 from memory.provider.base import ChatMessage, ChatModel, ChatOptions, TextPart
+from memory.store.search import terms
 from memory.streams import ending
 from memory.text import language_of
 from memory.types import MemoryType, Message
@@ -131,10 +132,17 @@ def _checked(item: Mapping[str, Any], source: str) -> Finding | None:
         return None
     if len(quote.strip()) < 4 or _folded(quote) not in _folded(source) or is_negative(quote) != is_negative(content):
         return None
-    if not is_grounded(_META.sub(" ", content), source, share=MEMORY_SHARE):
+    claim = _META.sub(" ", content).strip()
+    if not is_grounded(claim, source, share=MEMORY_SHARE) or not _begins_as(claim, source):
         return None
     known = classify(quote)
     return Finding(content, kind, known.topic_key if known else None, known.importance if known else 0.5)
+
+
+def _begins_as(claim: str, source: str) -> bool:
+    """Whether the first word of a claim, which may be a name, is in the source."""
+    first = claim.split(maxsplit=1)[0] if claim else ""
+    return not first.isascii() or set(terms(first)) <= set(terms(source))
 
 
 def _folded(text: str) -> str:

@@ -18,7 +18,7 @@ _NEGATIVE = re.compile(
     re.IGNORECASE,
 )
 _NUMBER = re.compile(r"\d+(?:[.,:/-]\d+)*")
-_LATIN_WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*|\w*\d\w*")
+_LATIN_WORD = re.compile(r"\d*[^\W\d_][^\W_]*(?:[-'’][^\W_]+)*")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？；])|\n+")
 _FUNCTION_CHARACTERS = frozenset("的了着过在是我你您他她它们这那一个很都也就还吗呢吧啊呀和与及或请要会能想把被给对从到")
 
@@ -30,8 +30,8 @@ _SMALL_TALK = re.compile(
     re.IGNORECASE,
 )
 _SMALL_TALK_ZH = re.compile(
-    r"(?:你好|您好|嗨|哈喽|早上好|早安|晚安|晚上好|下午好|早|谢谢(?:你|您)?|多谢|感谢|好的?|嗯+|哦+|是的?|对的?|不是?|可以|行"
-    r"|没问题|继续|再来|收到|明白|知道|懂|再见|拜拜|哈哈+|在吗|测试|不客气|啊|呀|吧|了|啦|呢)+"
+    r"(?:你好|您好|嗨|哈喽|早上好|早安|晚安|晚上好|下午好|早|谢谢(?:你|您)?|多谢|感谢|好的?|嗯+|哦+|是的?|对的?|不是?"
+    r"|可以|行|没问题|继续|再来|收到|明白|知道|懂|再见|拜拜|哈哈+|在吗|测试|不客气|啊|呀|吧|了|啦|呢)+"
 )
 _ARITHMETIC = re.compile(
     r"(?:what(?:'s| is)|how much is|calculate|compute|计算|算一下|请问)?"
