@@ -81,6 +81,7 @@ def foot(entry: Entry, width: int, *, empty: bool) -> list[Line]:
         note = _(_STATES[entry.state])
     if note:
         style = "note-failed" if entry.state == "failed" else "note"
+        lines += [] if empty else [Line(())]
         lines += wrap_spans([decoration("■ ", style), *plain_spans(note, style)], width)
     elif entry.state == "streaming" and empty:
         lines.append(Line((decoration("…", "time"),)))

@@ -50,26 +50,26 @@ class Palette:
         return ready
 
 
-def with_offsets(segments: list[Segment], y: int) -> Strip:
+def with_offsets(strip: Strip, y: int) -> Strip:
     """A strip that tells for each cell which character of which row it is, for selection by mouse."""
     ready = []
     at = 0
-    for text, style, _control in segments:
+    for text, style, _control in strip:
         meta = Style.from_meta({"offset": (at, y)})
         ready.append(Segment(text, style + meta if style else meta))
         at += len(text)
-    return Strip(ready)
+    return Strip(ready, strip.cell_length)
 
 
-def with_selection(segments: list[Segment], start: int, end: int, style: Style) -> list[Segment]:
-    """The segments with the characters from `start` up to `end` (below 0: to the end) in another style."""
+def with_selection(strip: Strip, start: int, end: int, style: Style) -> Strip:
+    """A strip with the characters from `start` up to `end` (below 0: to the end) in another style."""
     ready = []
     at = 0
-    for text, own, _control in segments:
+    for text, own, _control in strip:
         left = min(max(start - at, 0), len(text))
         right = len(text) if end < 0 else min(max(end - at, 0), len(text))
         for piece, chosen in ((text[:left], False), (text[left:right], True), (text[max(left, right) :], False)):
             if piece:
                 ready.append(Segment(piece, (own or Style()) + style if chosen else own))
         at += len(text)
-    return ready
+    return Strip(ready, strip.cell_length)

@@ -1,7 +1,7 @@
 """When streaming entries are laid out: at most `RATE` times a second, less often when it is slow, never when idle."""
 
 from collections.abc import Callable
-from time import perf_counter
+from time import monotonic, thread_time
 
 from textual.timer import Timer
 from textual.widget import Widget
@@ -41,7 +41,7 @@ class Feed:
 
     def tick(self) -> None:
         """The timer's turn."""
-        if perf_counter() >= self._not_before:
+        if monotonic() >= self._not_before:
             self._idle = 0 if self.flush() else self._idle + 1
         if self._idle >= IDLE_TICKS and self._timer is not None:
             self._timer.stop()
@@ -49,10 +49,9 @@ class Feed:
 
     def flush(self) -> bool:
         """Lay out what has come, at most one slice of each entry. True when there was something."""
-        started = perf_counter()
+        started = thread_time()
         indexes = self._ledger.advance()
         if indexes:
             self._flushed(indexes)
-            ended = perf_counter()
-            self._not_before = ended + (ended - started) * (SHARE - 1) - 1 / RATE
+            self._not_before = monotonic() + (thread_time() - started) * (SHARE - 1) - 1 / RATE
         return bool(indexes)

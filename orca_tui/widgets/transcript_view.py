@@ -4,7 +4,8 @@ Scrolling is counted in real rows where it matters: what lies between two places
 and heights above the view that turn out other than estimated do not move what is read.
 """
 
-from rich.segment import Segment
+from collections.abc import Iterator
+
 from rich.style import Style
 from textual import events
 from textual.geometry import Region, Size
@@ -15,6 +16,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from orca_tui.render.ledger import Ledger, Place
+from orca_tui.render.line import Line
 from orca_tui.render.palette import GUTTER, Palette, with_offsets, with_selection
 from orca_tui.render.selected import ROWS, selected_text
 from orca_tui.widgets.transcript_feed import Feed
@@ -24,6 +26,8 @@ MARGIN = 1
 """Cells right of the text."""
 MOST_WIDTH = 120
 """Cells of text beyond which rows are hard to read."""
+
+KEPT_STRIPS = 1_000
 
 
 class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
@@ -67,6 +71,7 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
         self._quiet = False
         """True while the view scrolls by itself."""
         self._palette: Palette | None = None
+        self._strips: dict[int, tuple[Line, str, Strip]] = {}
 
     @property
     def at_end(self) -> bool:
@@ -82,6 +87,7 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
 
     def on_resize(self, _event: events.Resize) -> None:
         """Lay the visible rows out at the new width, and stay where the reader is."""
+        self._strips.clear()
         width = max(1, min(MOST_WIDTH, self.size.width - GUTTER - MARGIN))
         if width != self._ledger.width:
             self._place = self._ledger.rescaled(self._place, width)
@@ -153,6 +159,7 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
         """Colours changed: rows keep their layout and get other colours."""
         super().notify_style_update()
         self._palette = None
+        self._strips.clear()
         self.refresh()
 
     @property
@@ -165,20 +172,27 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
     def _component(self, name: str) -> Style:
         return self.get_component_rich_style(PREFIX + name, partial=True, default=Style.null())
 
-    def _rows(self, first: int, count: int) -> list[tuple[int, list[Segment]]]:
-        """Rows of the view: selection coordinate and segments of each."""
-        width = self.size.width
-        rows = [
-            (index * ROWS + at, self.palette.segments(line, self._ledger.kind(index, at), self._ledger.width, width))
-            for index, at, line in self._ledger.rows(self.scroll_offset.y + first, count)
-        ]
-        below = (len(self._ledger.items) * ROWS, [Segment(" " * width, self.palette.base)])
-        return rows + [below] * (count - len(rows))
+    def _painted(self, first: int, count: int) -> Iterator[tuple[int, Strip]]:
+        """Rows of the view: selection coordinate and strip of each. Those of the last frames are kept."""
+        width, text_width = self.size.width, self._ledger.width
+        if len(self._strips) > KEPT_STRIPS:
+            self._strips.clear()
+        for index, at, line in self._ledger.rows(self.scroll_offset.y + first, count):
+            coordinate, kind = index * ROWS + at, self._ledger.kind(index, at)
+            kept = self._strips.get(coordinate)
+            if kept is None or kept[0] is not line or kept[1] != kind:
+                strip = Strip(self.palette.segments(line, kind, text_width, width), width)
+                kept = self._strips[coordinate] = (line, kind, strip)
+            count -= 1
+            yield coordinate, kept[2]
+        below = Strip.blank(width, self.palette.base)
+        for _row in range(count):
+            yield len(self._ledger.items) * ROWS, below
 
     def render_line(self, y: int) -> Strip:
         """One row, with the offsets that mouse selection asks for."""
-        coordinate, segments = self._rows(y, 1)[0]
-        return with_offsets(segments, coordinate)
+        coordinate, strip = next(self._painted(y, 1))
+        return with_offsets(strip, coordinate)
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """The rows of a region, as they are drawn."""
@@ -187,10 +201,9 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
         filters = self.get_line_filters()
         background = self.background_colors[1]
         strips = []
-        for coordinate, segments in self._rows(crop.y, crop.height):
+        for coordinate, strip in self._painted(crop.y, crop.height):
             if selection is not None and (span := selection.get_span(coordinate)) is not None:
-                segments = with_selection(segments, max(span[0], GUTTER), span[1], chosen)
-            strip = Strip(segments, self.size.width)
+                strip = with_selection(strip, max(span[0], GUTTER), span[1], chosen)
             for line_filter in filters:
                 strip = strip.apply_filter(line_filter, background)
             strips.append(strip.crop(crop.x, crop.right))
