@@ -177,9 +177,14 @@ class LocalChat:
 
 
 def threads() -> int:
-    """Threads to compute with: all of a small machine, all but one of a larger, eight at most."""
+    """Threads to compute with: what is free now of all but one processor (of both, where there are only two).
+
+    They wait for each other by spinning: on a busy machine two are several times slower than one.
+    """
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return usable if usable <= 2 else min(usable - 1, MOST_THREADS)
+    busy = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
+    most = usable if usable <= 2 else min(usable - 1, MOST_THREADS)
+    return max(1, min(most, round(usable - busy)))
 
 
 def _part(event: Event) -> ChatPart | None:

@@ -85,14 +85,14 @@ class LocalEmbedder:
 
         Long texts are cut to their beginning and end. Raises `EmbeddingFailed` or `InvalidVectorError`.
         """
-        import numpy as np
-
         rows = []
         for text in texts:
             with self._lock:
                 self._thread = self._thread or ThreadPoolExecutor(1, thread_name_prefix="orca-embed")
                 thread = self._thread
             rows.append(await asyncio.get_running_loop().run_in_executor(thread, self._one, text, kind))
+        import numpy as np  # by now the thread has imported it: the loop need not wait for that
+
         return np.stack(rows)
 
     def _one(self, text: str, kind: EmbedKind) -> "NDArray[float32]":

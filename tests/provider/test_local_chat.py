@@ -225,6 +225,18 @@ def test_below_a_gigabyte_a_model_is_tiny(file: Path) -> None:
     assert not LocalChat(file, LLMSettings()).tiny
 
 
+@pytest.mark.parametrize(
+    ("processors", "load", "expected"),
+    [(1, 0.0, 1), (2, 0.1, 2), (2, 1.0, 1), (2, 9.0, 1), (8, 0.2, 7), (8, 3.0, 5), (64, 0.0, 8)],
+)
+def test_threads_leave_room_for_the_screen_and_others(
+    monkeypatch: pytest.MonkeyPatch, processors: int, load: float, expected: int
+) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(processors)), raising=False)
+    monkeypatch.setattr(os, "getloadavg", lambda: (load, 0.0, 0.0), raising=False)
+    assert local_chat.threads() == expected
+
+
 @pytest.mark.skipif(os.name != "posix", reason="signals")
 def test_the_process_ends_with_its_parent(file: Path) -> None:
     parent = textwrap.dedent(
