@@ -88,7 +88,7 @@ class Turn:
         self.id = context.clock.new_id()
         self.session_id = session_id
         self.outcome: Outcome | None = None
-        """What was stored; `None` until the end, or when the store failed."""
+        """What was stored; `None` until the end, and when the store failed or the loop was torn down."""
         self._context = context
         self._text = text
         """What the user typed; `None` answers the newest message of the path again."""
@@ -163,6 +163,7 @@ class Turn:
         except asyncio.CancelledError:
             self._stop.set()
             await asyncio.shield(self._settle(session, user, draft, None))
+            self.outcome = None  # the loop ends: no background work may begin
             raise
         except Exception as problem:
             log.exception("a turn met an error that it does not know")

@@ -25,8 +25,8 @@ _FUNCTION_CHARACTERS = frozenset("的了着过在是我你您他她它们这那�
 _SMALL_TALK = re.compile(
     r"(?<!\w)(?:hi|hey|hello|yo|good (?:morning|evening|night|afternoon)|thanks?(?: you)?(?: (?:so|very) much| a lot)?"
     r"|thx|ty|ok(?:ay)?|k|yes|yeah|yep|no|nope|sure|cool|nice|great|perfect|awesome|got it|sounds good|go (?:on|ahead)"
-    r"|continue|next|more|please|bye|goodbye|see you|how are you(?: doing)?(?: today)?|what'?s up|lol|haha+|test(?:ing)?"
-    r"|there|orca|again|all|so|much|then|now|and|well|oh)(?!\w)",
+    r"|continue|next|more|please|bye|goodbye|see you|how are you(?: doing)?(?: today)?|what'?s up|lol|haha+"
+    r"|test(?:ing)?|there|orca|again|all|so|much|then|now|and|well|oh)(?!\w)",
     re.IGNORECASE,
 )
 _SMALL_TALK_ZH = re.compile(
