@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from memory.errors import StoreError, StoreOpenError
 from memory.store import extension, files, migrations
-from memory.store.failures import KEEP_ASIDE, translated
+from memory.store.failures import translated
 
 if TYPE_CHECKING:
     import apsw
@@ -29,6 +29,7 @@ PAGE_SIZE = 16_384
 """Bytes: a vector and its code fit a page with little waste."""
 CACHE_KIB = 65_536
 MMAP_BYTES = 256 * 1024 * 1024
+ELSEWHERE = "The file was left as it was; set ORCA_HOME to another directory to use that instead."
 
 
 class Database:
@@ -158,11 +159,11 @@ def _check_identity(writer: "apsw.Connection", path: Path) -> None:
     owner = writer.pragma("application_id")
     tables = writer.execute("SELECT count(*) FROM sqlite_schema").get
     if owner != APPLICATION_ID and (owner or tables):
-        raise StoreOpenError(f"{path} is the database of another program.", hint=KEEP_ASIDE)
+        raise StoreOpenError(f"{path} is the database of another program.", hint=ELSEWHERE)
     if tables and (unknown := migrations.unknown(writer)):
         raise StoreOpenError(
             f"{path} was written by a newer version of orca ({unknown}).",
-            hint="Upgrade orca-tui, or set ORCA_HOME to another directory.",
+            hint=f"Upgrade orca-tui. {ELSEWHERE}",
         )
 
 

@@ -1,9 +1,10 @@
 """Which items still wait for a vector, storing vectors, and searching by them."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from memory.errors import InvalidVectorError
+from memory.errors import InvalidVectorError, StoreError
 from memory.store.filters import Filter, Parameters
 from memory.store.parts import StorePart
 from memory.store.rows import TABLES
@@ -38,6 +39,15 @@ _EMBEDDED: dict[ItemKind, tuple[str, str]] = {
 
 class EmbeddingPart(StorePart):
     """The methods about vectors."""
+
+    def _catch_up(self) -> None:
+        """Index what was embedded while the extension was missing. It can wait: search is exact without it."""
+        with self._db.read() as connection:
+            current = current_model(connection)
+            if current is None or index_is_current(connection, current[0]):
+                return
+        with suppress(StoreError), self._db.write() as writer:
+            catch_up(writer)
 
     def waiting_for_embedding(self, *, model: str, limit: int = 100) -> list[tuple[ItemKind, int, str]]:
         """Items without a vector of `model`: kind, id and text, oldest first. Finished messages of 10 characters
@@ -178,5 +188,5 @@ def _check_width(model: str, known: int, width: int) -> None:
     if width != known:
         raise InvalidVectorError(
             f"A vector is {width} values wide; those of {model!r} have {known}.",
-            hint="Give another model or width its own name in the configuration.",
+            hint=f"Set the embedding's dimensions back to {known}, or use another embedding model.",
         )

@@ -28,6 +28,11 @@ def put(connection: "apsw.Connection", kind: ItemKind, item_id: int, text: str) 
     )
 
 
+def remove(connection: "apsw.Connection", kind: ItemKind, item_id: int) -> None:
+    """Take an item out of the index, if it is in."""
+    connection.execute(f"DELETE FROM fts_{TABLES[kind]} WHERE rowid = ?", (item_id,))
+
+
 def search(
     connection: "apsw.Connection", kind: ItemKind, wanted: Sequence[str], where: Filter, limit: int
 ) -> list[Candidate]:

@@ -156,8 +156,11 @@ def _mark_interrupted(connection: "apsw.Connection", seen: Message) -> Message |
 
 
 def _index(connection: "apsw.Connection", message: Message) -> None:
+    """Bring the index in step with what the message is now: one that is (again) being written is not in it."""
     if message.state != "streaming" and message.role in SEARCHED_ROLES:
         fts.put(connection, "message", message.id, message.content)
+    else:
+        fts.remove(connection, "message", message.id)
 
 
 def _repaired(content: str, facts: dict[str, Any]) -> tuple[str, dict[str, Any]]:

@@ -1,7 +1,6 @@
 """Bringing a database up to date: named steps, each in one transaction with the record that it was done."""
 
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,23 +23,35 @@ MIGRATIONS: tuple[tuple[str, str], ...] = (
 
 
 def migrate(connection: "apsw.Connection", path: Path, clock: "Clock", *, application_id: int) -> None:
-    """Apply what is missing. Two processes may do it at once; a database with data is copied aside before."""
-    done = applied(connection)
-    pending = [(name, sql) for name, sql in MIGRATIONS if name not in done]
-    if done and pending:
-        _back_up(connection, path.with_name(f"{path.name}.before-{pending[0][0]}"))
-    for name, sql in pending:
-        with _immediate(connection):
-            if name in applied(connection):  # Another process was faster.
-                continue
-            connection.pragma("application_id", application_id)
-            connection.execute(
-                "CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY, applied_at TEXT NOT NULL) STRICT"
-            )
-            for _ in connection.execute(sql):
-                pass
+    """Apply what is missing, in one transaction. Before that, a database with data is copied aside.
+
+    Two processes may do it at once: the second waits, and finds nothing left to do.
+    """
+    if not _pending(connection):
+        return
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        pending = _pending(connection)
+        if pending and applied(connection):
+            _back_up(path, path.with_name(f"{path.name}.before-{pending[0][0]}"))
+        connection.pragma("application_id", application_id)
+        connection.execute(
+            "CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY, applied_at TEXT NOT NULL) STRICT"
+        )
+        for name, sql in pending:
+            connection.execute(sql)
             connection.execute("INSERT INTO migrations VALUES (?, ?)", (name, clock.now()))
-            connection.pragma("user_version", len(applied(connection)))
+        connection.pragma("user_version", len(applied(connection)))
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:  # A full disk has rolled back already.
+            connection.execute("ROLLBACK")
+        raise
+
+
+def _pending(connection: "apsw.Connection") -> list[tuple[str, str]]:
+    done = applied(connection)
+    return [(name, sql) for name, sql in MIGRATIONS if name not in done]
 
 
 def applied(connection: "apsw.Connection") -> set[str]:
@@ -56,20 +67,11 @@ def unknown(connection: "apsw.Connection") -> str:
     return ", ".join(names) or (f"schema {version}" if version > len(MIGRATIONS) else "")
 
 
-@contextmanager
-def _immediate(connection: "apsw.Connection") -> Iterator[None]:
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-        connection.execute("COMMIT")
-    except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise
+def _back_up(path: Path, target: Path) -> None:
+    """Copy the database as it was last committed to `target`, which appears only when it is whole.
 
-
-def _back_up(source: "apsw.Connection", target: Path) -> None:
-    """Copy the database to `target`, which appears only when it is whole. An earlier copy is kept."""
+    Nobody writes meanwhile: the caller is in a write transaction. A copy that is there already is kept.
+    """
     import apsw
 
     if target.exists():
@@ -78,7 +80,7 @@ def _back_up(source: "apsw.Connection", target: Path) -> None:
     try:
         partial.unlink(missing_ok=True)
         files.create_private(partial)
-        with closing(apsw.Connection(str(partial))) as copy:
+        with closing(apsw.Connection(str(path))) as source, closing(apsw.Connection(str(partial))) as copy:
             with copy.backup("main", source, "main") as backup:
                 backup.step()
             copy.pragma("journal_mode", "delete")

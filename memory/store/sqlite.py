@@ -1,12 +1,10 @@
 """SQLiteStore: the store on one SQLite file. Its methods live in the parts; here is what spans them."""
 
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from memory.clock import Clock
-from memory.errors import StoreError
 from memory.store import fts
 from memory.store.embeddings import EmbeddingPart
 from memory.store.filters import Filter
@@ -18,7 +16,6 @@ from memory.store.provenance import ProvenancePart
 from memory.store.search import query_terms
 from memory.store.sessions import SessionPart
 from memory.store.summaries import SummaryPart
-from memory.store.vectors import catch_up
 from memory.types import Candidate, ItemKind, MemoryStatus, Scope
 
 
@@ -28,9 +25,7 @@ class SQLiteStore(SessionPart, MessagePart, SummaryPart, MemoryPart, JournalPart
     def __init__(self, path: Path, *, clock: Clock | None = None) -> None:
         super().__init__(path, clock=clock)
         if self._has_vec0:
-            # What was embedded while the extension was missing. It can wait: search is exact without it.
-            with suppress(StoreError), self._db.write() as connection:
-                catch_up(connection)
+            self._catch_up()
 
     def search_text(
         self,

@@ -54,12 +54,15 @@ def pack_code(vector: Any) -> bytes:
 
 def current_model(connection: "apsw.Connection") -> tuple[str, int] | None:
     """The model whose vectors `has_embedding` and the index speak of, and its width; `None` before the first."""
-    return connection.execute("SELECT model, width FROM embedding_models WHERE table_name = 'embeddings'").fetchone()
+    query = "SELECT model, width FROM embedding_models WHERE table_name = 'embeddings'"
+    row: tuple[str, int] | None = connection.execute(query).fetchone()
+    return row
 
 
 def index_is_current(connection: "apsw.Connection", model: str) -> bool:
     """Whether the vec0 tables hold every vector of `model`."""
-    mark = _index_mark(connection, model)
+    current = current_model(connection)
+    mark = _index_mark(connection, *current) if current and current[0] == model else None
     if mark is None:
         return False
     return not connection.execute(
@@ -120,7 +123,7 @@ def allowed_ids(kind: ItemKind, model: str, where: Filter) -> tuple[str, list[An
 
 def _make_tables(connection: "apsw.Connection", model: str, width: int) -> int:
     """Make the vec0 tables of a model unless they are there; gives the id up to which they are filled."""
-    mark = _index_mark(connection, model)
+    mark = _index_mark(connection, model, width)
     if mark is not None:
         return mark
     for table in TABLES.values():
@@ -136,9 +139,8 @@ def _make_tables(connection: "apsw.Connection", model: str, width: int) -> int:
     return 0
 
 
-def _index_mark(connection: "apsw.Connection", model: str) -> int | None:
+def _index_mark(connection: "apsw.Connection", model: str, width: int) -> int | None:
     """The id in `embeddings` up to which the vec0 tables are filled; `None` unless all are there for `model`."""
-    query = "SELECT count(*), min(indexed_to) FROM embedding_models WHERE table_name LIKE 'vec_%' AND model = ?"
-    rows: list[Row] = connection.execute(query, (model,)).fetchall()
-    tables, mark = rows[0]
-    return int(mark) if tables == len(ITEM_KINDS) else None
+    query = "SELECT indexed_to FROM embedding_models WHERE table_name LIKE 'vec_%' AND model = ? AND width = ?"
+    marks: list[Row] = connection.execute(query, (model, width)).fetchall()
+    return int(min(marks)[0]) if len(marks) == len(ITEM_KINDS) else None

@@ -152,6 +152,9 @@ def test_the_index_follows_the_text(store: Store) -> None:
     store.update_message(reply.id, content="about seals", state="complete")
     assert [hit.id for hit in store.search_text("seals", kinds=["message"])] == [reply.id]
     assert store.search_text("whales", kinds=["message"]) == []
+    store.update_message(reply.id, state="streaming")
+    assert store.search_text("seals", kinds=["message"]) == []
+    store.update_message(reply.id, state="stopped")
     for role in ("system", "tool"):
         store.add_message(session.id, role, "prompt about seals")
     assert len(store.search_text("seals", kinds=["message"])) == 1

@@ -186,6 +186,14 @@ def test_going_back_to_a_model_keeps_what_it_made(store: Store) -> None:
     assert set(nearest(store, vectors(1)[0], "old")) == {items[0], *items[3:]}
 
 
+def test_a_model_may_change_its_width_once_nothing_of_the_old_is_left(store: Store) -> None:
+    memory = store.add_memory(NewMemory("likes tea", "preference", "b", "user"), actor="user")
+    store.put_embeddings([("long_term", memory.id)], vectors(1), model="m")
+    store.update_memory(memory.id, {"content": "likes coffee"}, actor="user")
+    store.put_embeddings([("long_term", memory.id)], vectors(1, width=4), model="m")
+    assert nearest(store, vectors(1, width=4)[0]) == [("long_term", memory.id)]
+
+
 def test_incognito_is_found_only_from_inside(store: Store) -> None:
     session = store.create_session(incognito=True)
     message = store.add_message(session.id, "user", "a secret harbour")
