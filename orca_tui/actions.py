@@ -180,7 +180,7 @@ class Actions:
         """Begin a command in the composer for the user to complete; a draft stays as it is."""
         chat = self._app.chat
         if chat.composer.text:
-            chat.hint_line.say(_("Type {command}and what you mean, on a line of its own", command=command))
+            chat.hint_line.say(_("Type {command} and what you mean, on a line of its own", command=command.strip()))
         else:
             chat.composer.load_text(command)
         chat.composer.focus()

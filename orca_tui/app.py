@@ -3,6 +3,7 @@
 import traceback
 from collections.abc import Coroutine, Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.segment import Segments
@@ -46,7 +47,7 @@ class OrcaApp(App[object], inherit_bindings=False):
     """The terminal app. `chat` and `embedder` replace what the settings would choose (tests, demo)."""
 
     TITLE = "orca"
-    CSS_PATH = "app.tcss"
+    CSS_PATH = Path(__file__).with_name("app.tcss")
     COMMANDS: ClassVar[set[Any]] = {commands.CommandProvider}
 
     def __init__(
@@ -70,7 +71,8 @@ class OrcaApp(App[object], inherit_bindings=False):
         self.set_keymap(dict(self.keymap.widgets))
         self.core: Core | None = None
         self.conversation: Conversation | None = None
-        self.chat = ChatScreen(self.keymap, panel=settings.ui.sessions, sidebar=settings.ui.sidebar)
+        now = clock.now if clock is not None else None
+        self.chat = ChatScreen(self.keymap, panel=settings.ui.sessions, sidebar=settings.ui.sidebar, now=now)
         self.bridge = Bridge(self.chat)
         self.actions = Actions(self)
         self.own_themes: list[str] = []
@@ -149,6 +151,11 @@ class OrcaApp(App[object], inherit_bindings=False):
         """Show the whole text of a memory or message."""
         self.spawn(self.actions.show_item(event.kind, event.id), "command")
 
+    def on_transcript_link_clicked(self, event: Transcript.LinkClicked) -> None:
+        """The target is said before the browser has it."""
+        self.chat.hint_line.say(event.url)
+        self.open_url(event.url)
+
     def on_session_list_chosen(self, event: SessionList.Chosen) -> None:
         """Open it; an overlay goes."""
         self.chat.close_overlay()
@@ -181,7 +188,8 @@ class OrcaApp(App[object], inherit_bindings=False):
     def tell_error(self, error: OrcaError) -> None:
         """An error of a command: shown for a while, in the corner."""
         text = f"{error}\n{error.hint}" if error.hint else str(error)
-        self.notify(clean(text), title=_(error.title), severity="error", timeout=10, markup=False)
+        title = "" if type(error) is OrcaError else _(error.title)
+        self.notify(clean(text), title=title, severity="error", timeout=10, markup=False)
 
     # actions of keys
 

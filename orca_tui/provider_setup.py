@@ -118,7 +118,7 @@ def nothing_chosen(settings: Settings) -> bool:
 def notice_about(model: "ChatModel") -> str:
     """What is to be known before talking with a model that is not a real choice; empty for others."""
     if model.name == DEMO:
-        return _("This is the demo: it only echoes. F2 chooses a real model.")
+        return _("This is the demo: its answers were written beforehand. F2 chooses a real model.")
     if model.tiny:
         return _(
             "You are talking with the built-in {name}: tiny and English only. F2 chooses a real model.", name=model.name

@@ -62,15 +62,21 @@ class Startup:
             model = await app.core.chat_model()
         except OrcaError as error:
             app.chat.set_model("", "")
-            if nothing_chosen(app.settings):
+            if self._may_greet():
                 app.choose_model(first_run=True)
             else:
                 app.chat.add_error(error)
             return
         app.chat.set_model(model.name, notice_about(model), tiny=model.tiny)
         await app.conversation.refresh_memory()
-        if model.name == DEMO and nothing_chosen(app.settings):
+        if model.name == DEMO and self._may_greet():
             app.choose_model(first_run=True)
+
+    def _may_greet(self) -> bool:
+        """Whether to put the choices over the chat: nobody was chosen, and nobody is being interrupted."""
+        chat = self._app.chat
+        busy = chat.composer.text or chat.messages or self._app.screen is not chat
+        return nothing_chosen(self._app.settings) and not busy
 
     def _changed(self, event: BackgroundEvent) -> None:
         self._app.post_message(CoreChanged(event))

@@ -3,7 +3,7 @@
 It draws; what a key or a typed line means is decided by the app (`orca_tui.actions`, `orca_tui.conversation`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from textual.app import ComposeResult
@@ -34,10 +34,11 @@ class ChatScreen(SideColumns):
 
     AUTO_FOCUS = "#composer"
 
-    def __init__(self, keymap: Keymap, *, panel: bool, sidebar: bool) -> None:
-        """`panel` and `sidebar`: whether the side columns are shown where there is room for them."""
+    def __init__(self, keymap: Keymap, *, panel: bool, sidebar: bool, now: Callable[[], str] | None = None) -> None:
+        """`panel`, `sidebar`: whether the side columns are shown where there is room; `now`: what ages count from."""
         super().__init__(panel=panel, sidebar=sidebar)
         self._keymap = keymap
+        self._now = now
         self.session_id: str | None = None
         self.messages: list[Message] = []
         """The path on the screen, oldest first."""
@@ -48,42 +49,29 @@ class ChatScreen(SideColumns):
         self._countdown: Timer | None = None
 
     def compose(self) -> ComposeResult:
-        """The parts."""
+        """The parts. They are kept by name: late news may come while the screen is being taken down."""
+        self.sessions = SessionList(id="sessions", now=self._now)
+        self.welcome = Welcome(id="welcome")
+        self.transcript = Transcript(id="transcript")
+        self.composer = Composer(id="composer")
+        self.memory = MemorySidebar(id="memory", now=self._now)
+        self.status = StatusBar(id="status")
+        self.hint_line = HintLine(id="hints")
         with Horizontal(id="main"):
-            yield SessionList(id="sessions")
+            yield self.sessions
             with Vertical(id="centre"):
-                yield Welcome(id="welcome")
-                yield Transcript(id="transcript")
-                yield Composer(id="composer")
-            yield MemorySidebar(id="memory")
-        yield StatusBar(id="status")
-        yield HintLine(id="hints")
+                yield self.welcome
+                yield self.transcript
+                yield self.composer
+            yield self.memory
+        yield self.status
+        yield self.hint_line
         yield Static(Content(_("Too small: orca needs 40 × 10 cells. Nothing is lost.")), id="too-small", markup=False)
 
     def on_mount(self) -> None:
         """Empty, with the keys to begin with."""
         self.add_class("-empty")
         self.show_keys()
-
-    @property
-    def transcript(self) -> Transcript:
-        """The messages."""
-        return self.query_one("#transcript", Transcript)
-
-    @property
-    def composer(self) -> Composer:
-        """Where one types."""
-        return self.query_one("#composer", Composer)
-
-    @property
-    def status(self) -> StatusBar:
-        """The status bar."""
-        return self.query_one("#status", StatusBar)
-
-    @property
-    def hint_line(self) -> HintLine:
-        """The keys line."""
-        return self.query_one("#hints", HintLine)
 
     # what the conversation shows
 
@@ -98,11 +86,11 @@ class ChatScreen(SideColumns):
 
     def show_sessions(self, sessions: Sequence[Session]) -> None:
         """Fill the list of sessions."""
-        self.query_one(SessionList).show(sessions, self.session_id)
+        self.sessions.show(sessions, self.session_id)
 
     def show_report(self, report: ContextReport | None) -> None:
         """Where the tokens go."""
-        self.query_one(MemorySidebar).show(report)
+        self.memory.show(report)
         if report is not None:
             self.status.update_status(window=report.window, used=report.prompt_tokens)
 
@@ -121,7 +109,7 @@ class ChatScreen(SideColumns):
     def show_keys(self) -> None:
         """The keys that make sense now, on the last line and in the greeting."""
         self.hint_line.show(hints.streaming(self._keymap) if self._busy else hints.resting(self._keymap))
-        self.query_one(Welcome).show_keys(hints.greeting(self._keymap))
+        self.welcome.show_keys(hints.greeting(self._keymap))
 
     def set_busy(self, busy: bool) -> None:
         """Whether a reply is being written in the open session."""
@@ -133,7 +121,7 @@ class ChatScreen(SideColumns):
         """Who answers, and what is to be known about it; both may be empty."""
         self.status.update_status(model=name, tiny=tiny)
         self._model_notice = notice
-        self.query_one(Welcome).show_notice(notice)
+        self.welcome.show_notice(notice)
 
     def show_queue(self, waiting: int, status: str, problem: str) -> None:
         """How the embedding queue goes."""
@@ -249,10 +237,9 @@ class ChatScreen(SideColumns):
 
     def go_to_sessions(self) -> None:
         """Move to the list of sessions, opening it when it is hidden."""
-        panel = self.query_one(SessionList)
-        if not panel.display:
+        if not self.sessions.display:
             self.toggle_panel()
-        panel.focus()
+        self.sessions.focus()
 
     def _remember(self, message: Message) -> bool:
         """Put a message on the path, or its newer version in its place; tells whether it was there."""

@@ -6,7 +6,7 @@ The same screen greets on the first run. Nothing is saved before the model has a
 import asyncio
 import importlib.util
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from memory.provider.factory import ProviderChoice
 
 FIELDS = ("url", "model", "key")
+NAME_CELLS = 18
 OTHER = "Another server"
 """Label of the choice that asks for an address."""
 
@@ -58,28 +59,23 @@ class ModelPicker(ModalScreen[Picked | None]):
 
     def compose(self) -> ComposeResult:
         """Title, list or form, what is going on."""
-        title = _("Welcome to orca") if self._first_run else _("Who answers?")
-        intro = (
-            _("Choose who you want to talk with. It can be changed at any time with F2.")
-            if self._first_run
-            else _("The choice is tested before it is saved.")
-        )
         with Vertical(classes="dialog"):
-            yield Static(Content(title), classes="dialog-title", markup=False)
-            yield Static(Content(intro), classes="dialog-intro", markup=False)
+            yield Static(classes="dialog-title", markup=False)
+            yield Static(classes="dialog-intro", markup=False)
             yield OptionList(id="choices", markup=False)
             with Vertical(id="form"):
-                yield Input(placeholder=_("Address, such as http://127.0.0.1:8080/v1"), id="url")
-                yield Input(placeholder=_("Model"), id="model")
-                yield Input(
-                    placeholder=_("Key (hidden; stored in config.toml, readable by you only)"), id="key", password=True
-                )
+                yield Input(placeholder="http://127.0.0.1:8080/v1", id="url")
+                yield Input(id="model")
+                yield Input(id="key", password=True)
             yield Static(id="state", markup=False)
             yield Static(Content(_("Enter chooses · Esc goes back")), classes="dialog-hint", markup=False)
 
     def on_mount(self) -> None:
         """Look what is there."""
-        self.query_one("#choices", OptionList).focus()
+        names = (_("Address"), _("Model"), _("Key (hidden; stored in config.toml, readable by you only)"))
+        for field, name in zip(FIELDS, names, strict=True):
+            self.query_one(f"#{field}", Input).border_title = Content(name)
+        self._show_list()
         self._say(_("looking for models…"))
         self.run_worker(self._look(), name="choices", group="choices", description="choices")
 
@@ -91,7 +87,7 @@ class ModelPicker(ModalScreen[Picked | None]):
         self._choices = [*found[:-1], other, found[-1]]
         options = self.query_one("#choices", OptionList)
         options.add_options([Option(self._line(choice)) for choice in self._choices])
-        options.highlighted = next((i for i, choice in enumerate(self._choices) if choice.available), 0)
+        options.highlighted = first_guess(self._choices)
         self._say("")
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
@@ -106,8 +102,10 @@ class ModelPicker(ModalScreen[Picked | None]):
             field = self.query_one(f"#{name}", Input)
             field.display = name in asked
             field.value = choice.model if name == "model" else ""
-        self._say(choice.detail)
-        self.query_one(f"#{asked[0]}", Input).focus()
+        self.query_one(".dialog-title", Static).update(Content(label(_(choice.label))))
+        self.query_one(".dialog-intro", Static).update(Content(label(choice.detail)))
+        self._say("")
+        self.query_one(f"#{asked[-1] if choice.model else asked[0]}", Input).focus()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Enter goes to the next field; after the last one the choice is tried."""
@@ -132,11 +130,20 @@ class ModelPicker(ModalScreen[Picked | None]):
                 worker.cancel()
             self._say(_("cancelled"))
         elif self.has_class("-form"):
-            self.remove_class("-form")
-            self._say("")
-            self.query_one("#choices", OptionList).focus()
+            self._show_list()
         else:
             self.dismiss(None)
+
+    def _show_list(self) -> None:
+        title, intro = _("Who answers?"), _("The choice is tested before it is saved.")
+        if self._first_run:
+            title = _("Welcome to orca")
+            intro = _("Choose who you want to talk with. It can be changed at any time with F2.")
+        self.query_one(".dialog-title", Static).update(Content(title))
+        self.query_one(".dialog-intro", Static).update(Content(intro))
+        self.remove_class("-form")
+        self._say("")
+        self.query_one("#choices", OptionList).focus()
 
     def _start(self, answer: Answer) -> None:
         self._cancel.clear()
@@ -179,16 +186,40 @@ class ModelPicker(ModalScreen[Picked | None]):
 
     def _line(self, choice: "ProviderChoice") -> Content:
         mark = ("● ", "$text-success") if choice.available else ("○ ", "$muted")
-        what = label(f"{choice.model} · {choice.detail}" if choice.model else choice.detail, 160)
-        name = Content.styled(f"{label(_(choice.label), 24):<16}", "bold")
-        return Content.assemble(mark) + name + Content.styled(what, "$muted")
+        name = Content.styled(f"{label(_(choice.label), 24)}  ", "bold").truncate(NAME_CELLS, pad=True)
+        return Content.assemble(mark) + name + Content.styled(label(short_detail(choice), 160), "$muted")
+
+
+def short_detail(choice: "ProviderChoice") -> str:
+    """What it is, or what is missing, in a few words."""
+    if choice.available:
+        return f"{choice.model} · {choice.detail}" if choice.model and choice.kind != "demo" else choice.detail
+    if fields_of(choice) == ("model", "key"):
+        return _("needs a key")
+    if choice.kind == "local" and has_runtime():
+        return _("93 MB, fetched once; small, English only")
+    return choice.detail
+
+
+def first_guess(choices: "Sequence[ProviderChoice]") -> int:
+    """Where the cursor starts: the first real model that is there, else the one that can be fetched."""
+    for index, choice in enumerate(choices):
+        if choice.available and choice.kind != "demo":
+            return index
+    kinds = [choice.kind for choice in choices]
+    return kinds.index("local") if has_runtime() and "local" in kinds else 0
+
+
+def has_runtime() -> bool:
+    """Whether what runs model files is installed."""
+    from memory.provider.factory import RUNTIME
+
+    return importlib.util.find_spec(RUNTIME) is not None
 
 
 def require_runtime(choice: "ProviderChoice") -> None:
     """Raise `LocalModelMissing` when a model file alone would not help."""
-    from memory.provider.factory import RUNTIME
-
-    if importlib.util.find_spec(RUNTIME) is None:
+    if not has_runtime():
         raise LocalModelMissing(_("What runs models inside orca is not installed here."), hint=choice.detail)
 
 

@@ -1,12 +1,14 @@
 """What the tests of the whole app share: an app with a scripted model, waiting on conditions, reading the screen."""
 
 import asyncio
+import itertools
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 from textual.pilot import Pilot
 
+from memory.clock import Clock
 from memory.config import Home, LLMSettings, Settings, UISettings
 from memory.provider.base import ChatModel
 from memory.provider.scripted import HashEmbedder, Reply, ScriptedChat
@@ -19,6 +21,22 @@ SETTINGS = Settings(llm=LLMSettings(provider="demo"), ui=UISettings(language="en
 """A model was chosen, so nothing greets as on the first run."""
 
 
+class StillClock:
+    """A clock that stands still; ids count up."""
+
+    def __init__(self) -> None:
+        self._ids = itertools.count(1)
+
+    def now(self) -> str:
+        return "2026-01-02T03:04:05.000000+00:00"
+
+    def monotonic(self) -> float:
+        return 0.0
+
+    def new_id(self) -> str:
+        return f"{next(self._ids):032x}"
+
+
 def make_app(
     root: Path,
     replies: Iterable[Reply] = ("Hello.",),
@@ -27,6 +45,7 @@ def make_app(
     settings: Settings = SETTINGS,
     session_id: str | None = None,
     warnings: tuple[str, ...] = (),
+    clock: Clock | None = None,
 ) -> OrcaApp:
     """The app with a home of its own, a scripted model and a hashing embedder."""
     return OrcaApp(
@@ -36,6 +55,7 @@ def make_app(
         embedder=HashEmbedder(),
         session_id=session_id,
         warnings=warnings,
+        clock=clock,
         env={},
     )
 
