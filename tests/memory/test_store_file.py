@@ -11,6 +11,7 @@ import pytest
 
 from memory.errors import StoreBusyError, StoreError, StoreFullError, StoreOpenError
 from memory.store import migrations, open_store
+from memory.store.failures import translated
 from memory.store.sqlite import SQLiteStore
 
 
@@ -234,6 +235,30 @@ def test_a_full_disk_refuses_the_write_and_keeps_the_rest(path: Path) -> None:
     store.add_message(session.id, "user", "after")
     assert [message.content for message in store.path(session.id)] == ["before", "after"]
     store.close()
+
+
+@pytest.mark.parametrize(
+    ("error", "leaf"),
+    [
+        (apsw.FullError, StoreFullError),
+        (apsw.BusyError, StoreBusyError),
+        (apsw.LockedError, StoreBusyError),
+        (apsw.NotADBError, StoreOpenError),
+        (apsw.CorruptError, StoreOpenError),
+        (apsw.CantOpenError, StoreOpenError),
+        (apsw.ReadOnlyError, StoreOpenError),
+        (apsw.IOError, StoreError),
+        (apsw.ConstraintError, StoreError),
+        (apsw.ConnectionClosedError, StoreError),
+        (apsw.SQLError, StoreError),
+        (OverflowError, StoreError),
+    ],
+)
+def test_every_error_of_sqlite_has_a_name(path: Path, error: type[Exception], leaf: type[StoreError]) -> None:
+    with pytest.raises(StoreError) as caught, translated(path):
+        raise error("details")
+    assert type(caught.value) is leaf
+    assert isinstance(caught.value.__cause__, error)
 
 
 def test_a_database_held_by_another_is_busy_for_writing_only(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -127,6 +127,21 @@ def test_an_index_that_fell_far_behind_is_not_searched(path: Path, monkeypatch: 
 
 
 @pytest.mark.usefixtures("without_extension")
+def test_the_exact_index_grows_and_looks_at_few_or_many(path: Path) -> None:
+    store = open_store(path)
+    items = fill(store, 140)
+    lonely = store.add_message(store.create_session().id, "user", "a message on its own")
+    store.put_embeddings([*items, ("message", lonely.id)], matrix(len(items) + 1), model="m")
+    query = matrix(len(items) + 1)[-1]
+    few = store.search_vector(query, model="m", kinds=ITEM_KINDS, session_id=lonely.session_id)
+    many = store.search_vector(query, model="m", kinds=ITEM_KINDS)
+    assert (few[0].id, many[0].id) == (lonely.id, lonely.id)
+    assert [hit.kind for hit in few].count("message") == 1
+    assert few[0].score == pytest.approx(1.0, abs=1e-5)
+    store.close()
+
+
+@pytest.mark.usefixtures("without_extension")
 def test_the_exact_index_follows_every_change(path: Path) -> None:
     store = open_store(path)
     items = fill(store)
