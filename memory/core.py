@@ -2,14 +2,14 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import Any
 
 from memory.clock import Clock, SystemClock
 from memory.config import Home, Settings
 from memory.embedding import EmbeddingQueue
 from memory.engine import Engine, Outcome, TurnContext
+from memory.errors import OrcaError
 from memory.events import BackgroundEvent
 from memory.maintenance import Maintenance
 from memory.manager import MemoryManager
@@ -21,6 +21,9 @@ from memory.tokens import TokenCounter
 from memory.types import Message
 
 log = logging.getLogger(__name__)
+
+CLOSE_SECONDS = 3.0
+"""How long a model may take to let go."""
 
 CoreEvent = BackgroundEvent
 """What subscribers get."""
@@ -52,6 +55,7 @@ class Core:
         """Replies that a process left unfinished, found at the start; nothing is sent for them."""
         self._env = env
         self._chat = chat
+        self._retired: list[ChatModel] = []
         self._embedder = embedder
         self._embedder_known = embedder is not None
         self._chat_lock = asyncio.Lock()
@@ -114,11 +118,14 @@ class Core:
             return self._chat
 
     async def use_chat_model(self, model: ChatModel) -> None:
-        """Answer with another model from the next turn on; the one before is closed when no turn needs it."""
+        """Answer with another model from the next turn on. The one before is closed; at the end, if a turn runs."""
         async with self._chat_lock:
             old, self._chat = self._chat, model
-        if old is not None and old is not model:
-            await self.engine.stop_all()
+        if old is None or old is model:
+            return
+        if self.engine.live:
+            self._retired.append(old)
+        else:
             await old.close()
 
     async def embedder(self) -> Embedder | None:
@@ -152,10 +159,10 @@ class Core:
     async def _close_models(self) -> None:
         if self._embedder_task is not None:
             self._embedder_task.cancel()
-        closing: list[Coroutine[Any, Any, None]] = [m.close() for m in (self._chat, self._embedder) if m is not None]
-        for result in await asyncio.gather(*closing, return_exceptions=True):
-            if isinstance(result, BaseException):
-                log.warning("a model did not close: %s", result)
+        models = [model for model in (self._chat, *self._retired, self._embedder) if model is not None]
+        closing = [asyncio.create_task(_closed(model)) for model in models]
+        if closing:
+            await asyncio.wait(closing, timeout=CLOSE_SECONDS)
 
     def _turn_ended(self, outcome: Outcome | None) -> None:
         self.maintenance.release()
@@ -175,3 +182,10 @@ class Core:
                 callback(event)
             except Exception:
                 log.exception("a subscriber failed")
+
+
+async def _closed(model: ChatModel | Embedder) -> None:
+    try:
+        await model.close()
+    except OrcaError as error:
+        log.warning("a model did not close: %s", error)

@@ -184,12 +184,24 @@ class EmbeddingQueue:
         asked = error.retry_after if isinstance(error, EmbeddingFailed) else None
         wait = min(asked, MOST_PATIENCE) if asked is not None else self._backoff(self._failures)
         log.warning("embedding is paused for %.0f s: %s", wait, error)
-        with suppress(OrcaError):
-            if (embedder := await self._embedder()) is not None:
-                await self._count(embedder, "paused", str(error))
         self._tell("paused", self.waiting, str(error))
-        await self._pause(wait)
+        await self._rest(wait, str(error))
         self._wake.set()
+
+    async def _rest(self, seconds: float, problem: str) -> None:
+        """Sit out a pause; what is stored meanwhile is counted, not tried."""
+        loop = asyncio.get_running_loop()
+        end = loop.time() + seconds
+        self._wake.set()
+        while not self._closing.is_set() and (left := end - loop.time()) > 0:
+            try:
+                await asyncio.wait_for(self._wake.wait(), left)
+            except TimeoutError:
+                return
+            self._wake.clear()
+            with suppress(OrcaError):
+                if not self._closing.is_set() and (embedder := await self._embedder()) is not None:
+                    await self._count(embedder, "paused", problem)
 
     async def _pause(self, seconds: float) -> None:
         with suppress(TimeoutError):

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from memory.branches import searched_branches
 from memory.config import MemorySettings
 from memory.prompt import Entry, entry_line, is_sent, request_text
-from memory.ranking import is_relevant
+from memory.ranking import MIN_Z, is_relevant
 from memory.recall import Filters, Found, QueryVector, Recall
 from memory.store.base import Store
 from memory.store.search import terms
@@ -26,7 +26,7 @@ from memory.types import (
     ShortTermMemory,
     Tier,
 )
-from memory.worth import is_small_talk, sentences
+from memory.worth import is_grounded, is_small_talk, sentences
 
 QUERY_LIMIT = 1500
 """Characters of a message that are looked up; more of a long paste only blurs the query."""
@@ -37,6 +37,8 @@ WITH_COUNTERPART = 2
 ENTRY_SHARE = 3
 """One recalled text takes at most this part of its tier's budget."""
 MIN_ENTRY_TOKENS = 40
+REPEATED = 0.75
+"""Share of a memory's terms in its message from which it counts as the same words."""
 MUCH_LONGER = 2
 """A message so many times as long as a memory made from it says more than the memory."""
 STANDING_SHARE = 2
@@ -123,10 +125,15 @@ class Picker:
             found += self._recall.find(asked.text, asked.vector, kinds=("message",), filters=own)
         same = _folded(asked.text)
         dropped = self._dropped_sources(scope)
+        known = asked.vector.background if asked.vector else None
+        min_z = known.threshold if known else MIN_Z
         kept = [
             f
             for f in found
-            if is_relevant(f.hit.parts) and _folded(f.hit.text) != same and _may_go(f.row) and f.key not in dropped
+            if is_relevant(f.hit.parts, min_z)
+            and _folded(f.hit.text) != same
+            and _may_go(f.row)
+            and f.key not in dropped
         ]
         return sorted(kept, key=lambda f: -f.hit.parts.total)
 
@@ -159,7 +166,7 @@ class Picker:
             path = self._store.path(message.session_id)
             after = [m for m in path if m.parent_id == message.id]
             other = after[0] if after else None
-        return other if other and is_sent(other) and other.role != message.role else None
+        return other if other and _may_go(other) and other.role != message.role else None
 
     def _unranked(self, row: ShortTermMemory) -> Found:
         return self._recall.rank(row, self._recall.query(""))
@@ -237,7 +244,7 @@ def _merged(found: Sequence[Found]) -> list[Found]:
     dropped: set[tuple[ItemKind, int]] = set()
     for one in found:
         source = messages.get(one.row.source_message_id or 0) if isinstance(one.row, LongTermMemory) else None
-        if source and _folded(one.hit.text) in _folded(source.hit.text):
+        if source and is_grounded(one.hit.text, source.hit.text, share=REPEATED):
             longer = len(source.hit.text) > MUCH_LONGER * len(one.hit.text)
             dropped.add(one.key if longer and not _is_standing(one.row) else source.key)
     kept = {_folded(f.hit.text): f for f in reversed(found) if f.key not in dropped}

@@ -25,8 +25,10 @@ BRANCH_BOOST = 0.4
 MAX_Z = 6.0
 MIN_COVERAGE = 0.3
 """Share of the query's rarity-weighted terms from which a text counts as being about it."""
-MIN_Z = 2.5
-"""Standard deviations above the store's background from which a vector alone counts."""
+MIN_Z = 2.2
+"""Standard deviations above the store's background from which a vector alone counts, in a small store."""
+NOISE_SHARE = 0.75
+"""The best of n unrelated texts stands out by about so much of the 1/n quantile of a normal distribution."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,8 @@ class Background:
 
     mean: float
     deviation: float
+    threshold: float = MIN_Z
+    """Deviations from which a vector alone counts; more in a large store, where chance has more tries."""
 
     def z(self, cosine: float) -> float:
         """How far above the background a cosine is, in standard deviations, between -6 and 6."""
@@ -57,7 +61,9 @@ def background(samples: Sequence[Sequence[float]], population: int) -> Backgroun
     if not means:
         return None
     spread = pstdev(means) if len(means) > 1 else 0.0
-    return Background(fmean(means), math.hypot(fmean(deviations), spread))
+    chance = NormalDist().inv_cdf(1 - 1 / population) if population > 1 else 0.0
+    threshold = max(MIN_Z, NOISE_SHARE * chance)
+    return Background(fmean(means), math.hypot(fmean(deviations), spread), threshold)
 
 
 def _untruncated(sample: Sequence[float], population: int) -> tuple[float, float]:
@@ -118,11 +124,11 @@ def score(
     return ScoreParts(**parts, coverage=coverage, total=sum(parts.values()))
 
 
-def is_relevant(parts: ScoreParts) -> bool:
+def is_relevant(parts: ScoreParts, min_z: float = MIN_Z) -> bool:
     """The gate: the text covers the query, or the vector stands out of the background, or both do half of it."""
-    if parts.coverage >= MIN_COVERAGE or parts.vector >= MIN_Z:
+    if parts.coverage >= MIN_COVERAGE or parts.vector >= min_z:
         return True
-    return parts.coverage / MIN_COVERAGE + max(0.0, parts.vector) / MIN_Z >= 1.25
+    return parts.coverage / MIN_COVERAGE + max(0.0, parts.vector) / min_z >= 1.25
 
 
 def relative(scores: Iterable[tuple[int, float]]) -> dict[int, float]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers import NOON, FakeClock, events_of, opened, say
+from helpers import NOON, FakeClock, events_of, opened, say, until
 
 from memory import owner
 from memory.clock import to_iso
@@ -170,6 +170,20 @@ async def test_another_model_answers_from_the_next_turn_on(home: Path) -> None:
         await core.use_chat_model(second)
         assert not second.closed
     assert second.closed
+
+
+async def test_a_turn_keeps_its_model_when_another_is_chosen(home: Path) -> None:
+    gate = asyncio.Event()
+    first, second = ScriptedChat([[gate, "from the first"]], tiny=True), ScriptedChat(["second"], tiny=True)
+    async with opened(home, first) as core:
+        session = core.store.create_session()
+        turn = core.engine.start(session.id, "Take your time with this.")
+        await until(lambda: first.requests)
+        await core.use_chat_model(second)
+        gate.set()
+        await events_of(turn)
+        assert core.store.path(session.id)[-1].content == "from the first"
+    assert first.closed
 
 
 async def test_no_model_is_an_error_in_the_turn(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -320,6 +320,7 @@ def test_background_is_worked_back_from_the_top_of_a_search() -> None:
     assert known.deviation == pytest.approx(0.05, abs=0.01)
     assert background([], 10) is None
     assert background([[0.5, 0.7]], 2) == Background(0.6, pytest.approx(0.1))
+    assert known.threshold > Background(0.6, 0.1).threshold, "chance has more tries in a large store"
 
 
 async def test_expired_memories_rank_down_but_are_not_dropped(home: Path) -> None:
