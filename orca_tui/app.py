@@ -72,7 +72,7 @@ class OrcaApp(App[object], inherit_bindings=False):
         self.core: Core | None = None
         self.conversation: Conversation | None = None
         now = clock.now if clock is not None else None
-        self.chat = ChatScreen(self.keymap, panel=settings.ui.sessions, sidebar=settings.ui.sidebar, now=now)
+        self.chat = ChatScreen(self.keymap, settings.ui, now=now)
         self.bridge = Bridge(self.chat)
         self.actions = Actions(self)
         self.own_themes: list[str] = []

@@ -14,13 +14,13 @@ def resting(keymap: Keymap) -> Pairs:
         ("/", _("commands")),
         *_pairs(
             keymap,
-            ("new", _("new")),
-            ("sessions", _("sessions")),
+            ("help", _("help")),
             ("model", _("model")),
+            ("new", _("new")),
+            ("quit", _("quit")),
+            ("sessions", _("sessions")),
             ("sidebar", _("memory")),
             ("memory", _("search")),
-            ("help", _("help")),
-            ("quit", _("quit")),
         ),
     ]
 

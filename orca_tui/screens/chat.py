@@ -12,6 +12,7 @@ from textual.content import Content
 from textual.timer import Timer
 from textual.widgets import Static
 
+from memory.config import UISettings
 from memory.errors import OrcaError
 from memory.types import ContextReport, Message, Session
 from orca_tui import hints
@@ -34,11 +35,12 @@ class ChatScreen(SideColumns):
 
     AUTO_FOCUS = "#composer"
 
-    def __init__(self, keymap: Keymap, *, panel: bool, sidebar: bool, now: Callable[[], str] | None = None) -> None:
-        """`panel`, `sidebar`: whether the side columns are shown where there is room; `now`: what ages count from."""
-        super().__init__(panel=panel, sidebar=sidebar)
+    def __init__(self, keymap: Keymap, ui: UISettings, *, now: Callable[[], str] | None = None) -> None:
+        """`now`: what ages are reckoned from (default: the system clock)."""
+        super().__init__(panel=ui.sessions, sidebar=ui.sidebar)
         self._keymap = keymap
         self._now = now
+        self._blink = ui.cursor_blink
         self.session_id: str | None = None
         self.messages: list[Message] = []
         """The path on the screen, oldest first."""
@@ -54,6 +56,7 @@ class ChatScreen(SideColumns):
         self.welcome = Welcome(id="welcome")
         self.transcript = Transcript(id="transcript")
         self.composer = Composer(id="composer")
+        self.composer.cursor_blink = self._blink
         self.memory = MemorySidebar(id="memory", now=self._now)
         self.status = StatusBar(id="status")
         self.hint_line = HintLine(id="hints")
@@ -149,7 +152,7 @@ class ChatScreen(SideColumns):
             self.composer.clear_sent()
             self.transcript.add(entries_of_one(message)[0])
         else:
-            self.transcript.begin(entries_of_one(message)[0])
+            self.transcript.begin(replace(entries_of_one(message)[0], model=self.status.status.model))
             self.set_activity(_("waiting for the model"))
 
     def context_built(self, report: ContextReport) -> None:
@@ -217,7 +220,8 @@ class ChatScreen(SideColumns):
 
     def resume_reply(self, reply: Message, text: str, reasoning: str) -> None:
         """Draw a reply that went on while another session was open; its entry is not in the transcript."""
-        self.transcript.begin(replace(entries_of_one(reply)[0], text="", reasoning=""))
+        entry = entries_of_one(reply)[0]
+        self.transcript.begin(replace(entry, text="", reasoning="", model=self.status.status.model))
         self.reply_reasoning(reply, reasoning)
         self.reply_text(reply, text)
 

@@ -74,7 +74,9 @@ class ModelPicker(ModalScreen[Picked | None]):
         """Look what is there."""
         names = (_("Address"), _("Model"), _("Key (hidden; stored in config.toml, readable by you only)"))
         for field, name in zip(FIELDS, names, strict=True):
-            self.query_one(f"#{field}", Input).border_title = Content(name)
+            found = self.query_one(f"#{field}", Input)
+            found.border_title = Content(name)
+            found.cursor_blink = self._settings.ui.cursor_blink
         self._show_list()
         self._say(_("looking for models…"))
         self.run_worker(self._look(), name="choices", group="choices", description="choices")

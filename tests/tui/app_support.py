@@ -100,3 +100,15 @@ async def idle(pilot: Pilot[object]) -> None:
     assert talk is not None
     await until(pilot, lambda: not talk.busy and bool(app.chat.messages) and app.chat.messages[-1].state != "streaming")
     await pilot.pause()
+
+
+async def rest(pilot: Pilot[object]) -> None:
+    """Wait until the background has nothing to do and the screen shows it."""
+    app = pilot.app
+    assert isinstance(app, OrcaApp)
+    core = app.core
+    assert core is not None
+    await core.maintenance.settled()
+    await until(pilot, lambda: core.queue.waiting == 0 and app.chat.status.status.waiting == 0)
+    await pilot.app.workers.wait_for_complete()
+    await pilot.pause()
