@@ -150,9 +150,18 @@ class MemoryEvent:
     before: Mapping[str, Any] | None
     after: Mapping[str, Any] | None
     actor: str
-    """`user`, `maintenance`, `engine`, `import` …"""
+    """`user`, `maintenance` (what the user said in a conversation), `upkeep`, `import` …"""
     reason: str
     timestamp: str
+    batch: int | None = None
+    """Id of the first change of the act that this belongs to. Changes of one act are undone together."""
+    undoes: int | None = None
+    """The act that this takes back."""
+
+    @property
+    def act(self) -> int:
+        """The act that this belongs to: changes made together, in one transaction."""
+        return self.batch or self.id
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,6 +40,8 @@ class Database:
         self.vector_extension = vector_extension
         self._writer = writer
         self._writing = threading.RLock()
+        self._writer_thread = 0
+        """Which thread is in a write transaction; 0: none."""
         self._readers: list[apsw.Connection] = []
         self._reader_slots = threading.BoundedSemaphore(MAX_READERS)
         self._closed = False
@@ -68,12 +70,21 @@ class Database:
 
     @contextmanager
     def write(self) -> Iterator["apsw.Connection"]:
-        """One write transaction: commits at the end of the block, rolls back when an exception leaves it."""
+        """One write transaction: commits at the end of the block, rolls back when an exception leaves it.
+
+        Inside another one of the same thread it is a part of that: kept or undone with it, and undone alone when the
+        exception is caught in between.
+        """
         with self._writing, translated(self.path):
             self._check_open()
             connection = self._writer
+            if connection.in_transaction:
+                with connection:
+                    yield connection
+                return
             # IMMEDIATE: a transaction that reads first and then writes would fail at once, without waiting.
             connection.execute("BEGIN IMMEDIATE")
+            self._writer_thread = threading.get_ident()
             try:
                 yield connection
                 connection.execute("COMMIT")
@@ -81,10 +92,19 @@ class Database:
                 if connection.in_transaction:  # A full disk has rolled back already.
                     connection.execute("ROLLBACK")
                 raise
+            finally:
+                self._writer_thread = 0
 
     @contextmanager
     def read(self) -> Iterator["apsw.Connection"]:
-        """One read transaction: everything in the block sees the same state of the database."""
+        """One read transaction: everything in the block sees the same state of the database.
+
+        Inside a write transaction of the same thread it sees what that has written.
+        """
+        if self._writer_thread == threading.get_ident():
+            with translated(self.path):
+                yield self._writer
+            return
         with translated(self.path), self._reader() as connection:
             connection.execute("BEGIN")
             try:
@@ -92,6 +112,18 @@ class Database:
             finally:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
+
+    def fold_log(self) -> bool:
+        """Write the log into the file and cut it to nothing; false when a reader or another process is in the way."""
+        import apsw
+
+        with self._writing, translated(self.path):
+            self._check_open()
+            try:
+                self._writer.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+            except apsw.BusyError:
+                return False
+        return True
 
     def close(self) -> None:
         """Wait for the running write, fold the write-ahead log into the file and let go. Safe to call twice."""

@@ -1,6 +1,8 @@
 """The journal: every change of a memory, in the transaction that makes it, with the whole row before and after."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 from memory.store.parts import StorePart
 from memory.store.rows import EVENT, item_facts, to_event, to_json
@@ -52,19 +54,60 @@ def record(
     actor: str,
     reason: str,
     timestamp: str,
+    undoes: int | None = None,
 ) -> None:
     """Write one change of a memory. At least one of `before` and `after` is given."""
     item = after or before
     if item is None:
         raise ValueError("a change needs what was before or what came after")
+    record_facts(
+        connection,
+        "long_term" if isinstance(item, LongTermMemory) else "short_term",
+        item.id,
+        action,
+        before=None if before is None else item_facts(before),
+        after=None if after is None else item_facts(after),
+        actor=actor,
+        reason=reason,
+        timestamp=timestamp,
+        undoes=undoes,
+    )
+
+
+def record_facts(
+    connection: "apsw.Connection",
+    kind: ItemKind,
+    item_id: int,
+    action: str,
+    *,
+    before: Mapping[str, Any] | None,
+    after: Mapping[str, Any] | None,
+    actor: str,
+    reason: str,
+    timestamp: str,
+    undoes: int | None = None,
+) -> int:
+    """Write one change of anything: what it was before and is after, as facts. Gives the change's id."""
     connection.execute(
-        "INSERT INTO memory_events (kind, item_id, action, before, after, actor, reason, timestamp)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO memory_events (kind, item_id, action, before, after, actor, reason, timestamp, undoes)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
-            *("long_term" if isinstance(item, LongTermMemory) else "short_term", item.id, action),
-            *(None if row is None else to_json(item_facts(row)) for row in (before, after)),
-            *(repair(actor)[0], repair(reason)[0], timestamp),
+            *(kind, item_id, action),
+            *(None if facts is None else to_json(facts) for facts in (before, after)),
+            *(repair(actor)[0], repair(reason)[0], timestamp, undoes),
         ),
+    )
+    return connection.last_insert_rowid()
+
+
+@contextmanager
+def one_act(connection: "apsw.Connection") -> Iterator[None]:
+    """All that is recorded in the block belongs together, and to what an enclosing block records."""
+    last = connection.execute("SELECT coalesce(max(id), 0) FROM memory_events").get
+    yield
+    connection.execute(
+        "UPDATE memory_events SET batch = (SELECT min(id) FROM memory_events WHERE id > :last) WHERE id > :last",
+        {"last": last},
     )
 
 

@@ -8,7 +8,7 @@ from memory.store import fts, journal
 from memory.store.embeddings import forget_vectors
 from memory.store.filters import one_of, scope_conditions
 from memory.store.parts import StorePart, one_row
-from memory.store.rows import LONG_TERM, storable, to_json, to_long_term
+from memory.store.rows import LONG_TERM, item_facts, storable, to_json, to_long_term
 from memory.types import LongTermMemory, MemoryStatus, NewMemory, Scope
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class MemoryPart(StorePart):
         is superseded in the same transaction: its status changes, the new one links to it, version + 1.
         """
         now = self._clock.now()
-        with self._db.write() as connection:
+        with self._db.write() as connection, journal.one_act(connection):
             older = _same_topic(connection, new) if new.topic_key and new.status == "active" else []
             memory_id = _insert(connection, new, older[0] if older else None, now)
             added = read_memory(connection, memory_id)
@@ -65,14 +65,25 @@ class MemoryPart(StorePart):
             changed = {name: value for name, value in wanted.items() if getattr(before, name) != value}
             if not changed:
                 return before
-            _change(connection, before, changed, now)
-            after = read_memory(connection, memory_id)
-            if after.content != before.content:
-                fts.put(connection, "long_term", memory_id, after.content)
-                forget_vectors(connection, "long_term", [memory_id], has_vec0=self._has_vec0)
+            after = write_changes(connection, before, changed, now, has_vec0=self._has_vec0)
             action = journal.name_change(before, after)
             journal.record(connection, action, before=before, after=after, actor=actor, reason=reason, timestamp=now)
             return after
+
+    def insert_memory(self, memory: LongTermMemory, *, actor: str, reason: str = "") -> LongTermMemory:
+        """Add a memory as it was elsewhere, under a new id: times, version and counts are kept; journalled."""
+        row = {name: value for name, value in item_facts(memory).items() if name != "id"}
+        row |= {"pinned": int(memory.pinned), "merged_from": to_json(memory.merged_from)}
+        with self._db.write() as connection:
+            connection.execute(
+                f"INSERT INTO long_term_memories ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})",
+                storable(tuple(row.values())),
+            )
+            added = read_memory(connection, connection.last_insert_rowid())
+            fts.put(connection, "long_term", added.id, added.content)
+            now = self._clock.now()
+            journal.record(connection, "import", before=None, after=added, actor=actor, reason=reason, timestamp=now)
+            return added
 
     def memory(self, memory_id: int) -> LongTermMemory:
         """One long-term memory."""
@@ -116,6 +127,18 @@ def read_memory(connection: "apsw.Connection", memory_id: int) -> LongTermMemory
     """One long-term memory; `NotFoundError`."""
     query = f"SELECT {LONG_TERM} FROM long_term_memories WHERE id = ?"
     return to_long_term(one_row(connection, query, (memory_id,), f"memory {memory_id}"))
+
+
+def write_changes(
+    connection: "apsw.Connection", before: LongTermMemory, changes: Mapping[str, Any], now: str, *, has_vec0: bool
+) -> LongTermMemory:
+    """Change fields of `CHANGEABLE`, the index with them; a new content loses the vector of the old one."""
+    _change(connection, before, changes, now)
+    after = read_memory(connection, before.id)
+    if after.content != before.content:
+        fts.put(connection, "long_term", before.id, after.content)
+        forget_vectors(connection, "long_term", [before.id], has_vec0=has_vec0)
+    return after
 
 
 def _same_topic(connection: "apsw.Connection", new: NewMemory) -> list[LongTermMemory]:

@@ -18,6 +18,7 @@ MIGRATIONS: tuple[tuple[str, str], ...] = (
     ("provenance", schema.PROVENANCE),
     ("embeddings", schema.EMBEDDINGS),
     ("text_index", schema.TEXT_INDEX),
+    ("lifecycle", schema.LIFECYCLE),
 )
 """Name and SQL of every step, in order. Steps are added at the end; a released one is never changed."""
 

@@ -195,3 +195,26 @@ END;
         ("long_term", "long_term_memories"),
     )
 )
+
+LIFECYCLE = """
+ALTER TABLE memory_events ADD COLUMN batch INTEGER;
+ALTER TABLE memory_events ADD COLUMN undoes INTEGER;
+CREATE INDEX memory_events_by_batch ON memory_events (batch) WHERE batch IS NOT NULL;
+
+CREATE TABLE maintenance_runs (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  started_at TEXT NOT NULL,
+  ended_at TEXT NOT NULL,
+  started_by TEXT NOT NULL,
+  counts TEXT NOT NULL CHECK (json_valid(counts)),
+  problem TEXT NOT NULL DEFAULT ''
+) STRICT;
+
+CREATE TABLE dropped (
+  what TEXT NOT NULL,
+  reason TEXT NOT NULL,
+  count INTEGER NOT NULL DEFAULT 1,
+  last_at TEXT NOT NULL,
+  PRIMARY KEY (what, reason)
+) STRICT;
+"""

@@ -6,7 +6,9 @@ from typing import Any
 
 from memory.clock import Clock
 from memory.store import fts
+from memory.store.acts import ActPart
 from memory.store.embeddings import EmbeddingPart
+from memory.store.erasing import ErasingPart
 from memory.store.filters import Filter
 from memory.store.journal import JournalPart
 from memory.store.memories import MemoryPart
@@ -16,11 +18,23 @@ from memory.store.provenance import ProvenancePart
 from memory.store.search import query_terms
 from memory.store.sessions import SessionPart
 from memory.store.summaries import SummaryPart
+from memory.store.upkeep_log import UpkeepLogPart
 from memory.types import Candidate, ItemKind, MemoryStatus, Scope
 
 
-class SQLiteStore(SessionPart, MessagePart, SummaryPart, MemoryPart, JournalPart, EmbeddingPart, ProvenancePart):
-    """Implements `memory.store.base.Store`, whose docstrings are the contract."""
+class SQLiteStore(
+    SessionPart,
+    MessagePart,
+    SummaryPart,
+    MemoryPart,
+    JournalPart,
+    EmbeddingPart,
+    ProvenancePart,
+    ActPart,
+    ErasingPart,
+    UpkeepLogPart,
+):
+    """Implements `memory.store.base.Store` and `memory.store.ledger.Ledger`, whose docstrings are the contract."""
 
     def __init__(self, path: Path, *, clock: Clock | None = None) -> None:
         super().__init__(path, clock=clock)

@@ -59,7 +59,7 @@ class SummaryPart(StorePart):
     def keep_short_term(self, session_id: str, keep: int) -> int:
         """Remove all but the newest `keep` summaries, journalled; tells how many went."""
         now = self._clock.now()
-        with self._db.write() as connection:
+        with self._db.write() as connection, journal.one_act(connection):
             read_session(connection, session_id)
             dropped = _newest(connection, session_id)[max(keep, 0) :]
             forget_vectors(connection, "short_term", [summary.id for summary in dropped], has_vec0=self._has_vec0)

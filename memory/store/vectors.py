@@ -144,3 +144,26 @@ def _index_mark(connection: "apsw.Connection", model: str, width: int) -> int | 
     query = "SELECT indexed_to FROM embedding_models WHERE table_name LIKE 'vec_%' AND model = ? AND width = ?"
     marks: list[Row] = connection.execute(query, (model, width)).fetchall()
     return int(min(marks)[0]) if len(marks) == len(ITEM_KINDS) else None
+
+
+def spoiled_share(connection: "apsw.Connection", table: str) -> float:
+    """Which share of a vec0 table's full chunks is empty: rows that are gone leave their place there, and scans it.
+
+    0 for what has no vec0 table, or only the one chunk that is being filled.
+    """
+    if not connection.table_exists("main", f"vec_{table}"):
+        return 0.0
+    places, rows = connection.execute(
+        f"""
+        SELECT coalesce(sum(size), 0), coalesce(sum(
+          (SELECT count(*) FROM vec_{table}_rowids AS row WHERE row.chunk_id = chunk.chunk_id)), 0)
+        FROM vec_{table}_chunks AS chunk
+        WHERE chunk_id < (SELECT max(chunk_id) FROM vec_{table}_chunks)
+        """
+    ).fetchone()
+    return 1 - rows / places if places else 0.0
+
+
+def forget_index(connection: "apsw.Connection") -> None:
+    """Let the next `catch_up` build the vec0 tables anew. Search is exact until they have caught up."""
+    connection.execute("DELETE FROM embedding_models WHERE table_name LIKE 'vec_%'")
