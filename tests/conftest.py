@@ -5,6 +5,12 @@ import socket
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# The same examples on every machine: a red run is red for everyone. `--hypothesis-profile=explore` looks further.
+settings.register_profile("same", derandomize=True, deadline=None, database=None)
+settings.register_profile("explore", deadline=None, max_examples=2000, database=None)
+settings.load_profile("same")
 
 os.environ["TEXTUAL_ANIMATIONS"] = "none"
 os.environ["TZ"] = "UTC"
