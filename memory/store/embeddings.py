@@ -124,7 +124,7 @@ class EmbeddingPart(StorePart):
             width = _width(connection, model)
             if width is None:
                 return found
-            _check_width(model, width, len(wanted))
+            check_width(model, width, len(wanted))
             use_index = self._has_vec0 and index_is_current(connection, model)
             search = search_index if use_index else self._exact.search
             for kind in dict.fromkeys(kinds):
@@ -166,7 +166,7 @@ def _make_current(connection: "apsw.Connection", model: str, width: int) -> None
     """Let `has_embedding` speak of `model` from now on."""
     known = _width(connection, model)
     if known is not None:
-        _check_width(model, known, width)
+        check_width(model, known, width)
     if current_model(connection) == (model, width):
         return
     connection.execute(
@@ -184,7 +184,8 @@ def _width(connection: "apsw.Connection", model: str) -> int | None:
     return width
 
 
-def _check_width(model: str, known: int, width: int) -> None:
+def check_width(model: str, known: int, width: int) -> None:
+    """Refuse vectors of another width than a model's earlier ones. Raises `InvalidVectorError`."""
     if width != known:
         raise InvalidVectorError(
             f"A vector is {width} values wide; those of {model!r} have {known}.",

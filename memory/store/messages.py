@@ -35,7 +35,7 @@ class MessagePart(StorePart):
         metadata: Mapping[str, Any] | None = None,
     ) -> Message:
         """Append a message below `parent_id` (default: the session's tip) and make it the tip."""
-        content, facts = _repaired(content, dict(metadata or {}))
+        content, facts = repaired(content, dict(metadata or {}))
         now = self._clock.now()
         with self._db.write() as connection:
             tip = read_session(connection, session_id).tip_message_id
@@ -76,7 +76,7 @@ class MessagePart(StorePart):
             before = read_message(connection, message_id)
             facts = {**before.metadata, **(metadata or {})}
             if content is not None:
-                content, facts = _repaired(content, facts)
+                content, facts = repaired(content, facts)
             facts = {key: value for key, value in facts.items() if value is not None}
             connection.execute(
                 "UPDATE main_messages SET content = coalesce(?, content), state = coalesce(?, state),"
@@ -163,7 +163,7 @@ def _index(connection: "apsw.Connection", message: Message) -> None:
         fts.remove(connection, "message", message.id)
 
 
-def _repaired(content: str, facts: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+def repaired(content: str, facts: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """Content that can be stored; how many characters it lost is noted in the message's facts."""
     content, lost = repair(content)
     return content, {**facts, "repaired": lost or None} if lost or "repaired" in facts else facts

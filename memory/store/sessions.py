@@ -1,5 +1,7 @@
 """Sessions: begin, find, list, change."""
 
+from collections.abc import Sequence
+
 from memory.errors import NotFoundError
 from memory.store.parts import StorePart, one_row, read_session
 from memory.store.rows import SESSION, to_session
@@ -61,16 +63,7 @@ class SessionPart(StorePart):
                 " ORDER BY id LIMIT 2",
                 {"prefix": prefix, "least": MIN_PREFIX},
             ).fetchall()
-        found = [to_session(row) for row in rows]
-        if found and (len(found) == 1 or found[0].id == prefix):
-            return found[0]
-        if found:
-            raise NotFoundError(f"More than one session begins with {prefix!r}.", hint="Give more of the id.")
-        if len(prefix) < MIN_PREFIX:
-            raise NotFoundError(
-                f"There is no session {prefix!r}.", hint=f"Give at least {MIN_PREFIX} characters of its id."
-            )
-        raise NotFoundError(f"No session begins with {prefix!r}.", hint="`orca-tui sessions list` shows them all.")
+        return the_only_session([to_session(row) for row in rows], prefix)
 
     def update_session(
         self,
@@ -97,3 +90,16 @@ class SessionPart(StorePart):
                 ),
             )
             return read_session(connection, session_id)
+
+
+def the_only_session(found: Sequence[Session], prefix: str) -> Session:
+    """The session that `prefix` names, of those whose id begins with it. Raises `NotFoundError`."""
+    if found and (len(found) == 1 or found[0].id == prefix):
+        return found[0]
+    if found:
+        raise NotFoundError(f"More than one session begins with {prefix!r}.", hint="Give more of the id.")
+    if len(prefix) < MIN_PREFIX:
+        raise NotFoundError(
+            f"There is no session {prefix!r}.", hint=f"Give at least {MIN_PREFIX} characters of its id."
+        )
+    raise NotFoundError(f"No session begins with {prefix!r}.", hint="`orca-tui sessions list` shows them all.")

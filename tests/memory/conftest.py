@@ -10,6 +10,7 @@ import pytest
 from memory.clock import Clock, to_iso
 from memory.store import open_store
 from memory.store.base import Store
+from memory.store.jsonl import JSONLStore
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -35,7 +36,11 @@ def open_sqlite(home: Path, clock: Clock) -> Store:
     return open_store(home / "memory.db", clock=clock)
 
 
-OPENERS: dict[str, Callable[[Path, Clock], Store]] = {"sqlite": open_sqlite}
+def open_jsonl(home: Path, clock: Clock) -> Store:
+    return JSONLStore(home, clock=clock)
+
+
+OPENERS: dict[str, Callable[[Path, Clock], Store]] = {"jsonl": open_jsonl, "sqlite": open_sqlite}
 """Every implementation of the protocol: how to open it at a home."""
 
 
