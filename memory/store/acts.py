@@ -164,6 +164,6 @@ class ActPart(StorePart):
             )
 
 
-def _exists(connection: Any, memory_id: int) -> bool:
+def _exists(connection: Any, memory_id: Any) -> bool:
     found: int | None = connection.execute("SELECT 1 FROM long_term_memories WHERE id = ?", (memory_id,)).get
     return found is not None

@@ -78,7 +78,7 @@ class Database:
         with self._writing, translated(self.path):
             self._check_open()
             connection = self._writer
-            if connection.in_transaction:
+            if self._writer_thread == threading.get_ident():
                 with connection:
                     yield connection
                 return

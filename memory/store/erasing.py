@@ -12,7 +12,7 @@ from memory.store.embeddings import forget_vectors
 from memory.store.memories import read_memory
 from memory.store.messages import read_message
 from memory.store.parts import StorePart
-from memory.store.rows import TABLES, to_json
+from memory.store.rows import TABLES, Row, to_json
 from memory.types import ItemKind
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class ErasingPart(StorePart):
             (ERASED, to_json({"erased": True, "forgotten": True}), message_id),
         )
         fts.remove(connection, "message", message_id)
-        covering = connection.execute(
+        covering: list[Row] = connection.execute(
             "SELECT id FROM short_term_memories"
             " WHERE session_id = ? AND ? BETWEEN first_message_id AND last_message_id",
             (message.session_id, message_id),
@@ -70,7 +70,7 @@ class ErasingPart(StorePart):
 
 
 def _blank_journal(connection: "apsw.Connection", kind: ItemKind, item_id: int) -> None:
-    rows = connection.execute(
+    rows: list[Row] = connection.execute(
         "SELECT id, before, after FROM memory_events WHERE kind = ? AND item_id = ?", (kind, item_id)
     ).fetchall()
     for event_id, before, after in rows:

@@ -1,13 +1,13 @@
 """What upkeep did, what was dropped, what replies were rated, and counts of what there is."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from memory.store import journal
 from memory.store.messages import read_message
 from memory.store.parts import StorePart
-from memory.store.rows import TABLES, to_json
+from memory.store.rows import TABLES, Row, to_json
 from memory.store.vectors import catch_up, current_model, forget_index, index_is_current, spoiled_share
 from memory.text import repair
 from memory.types import ITEM_KINDS
@@ -59,7 +59,7 @@ class UpkeepLogPart(StorePart):
                 " ORDER BY id DESC LIMIT ?",
                 (max(limit, 0),),
             )
-            return [MaintenanceRun(*row[:4], json.loads(row[4]), row[5]) for row in rows]
+            return [_run(row) for row in rows]
 
     def count_dropped(self, what: str, reason: str) -> None:
         """Count one summary or extraction that was not used."""
@@ -129,7 +129,7 @@ class UpkeepLogPart(StorePart):
             "vectors": "SELECT model, count(*) FROM embeddings GROUP BY model",
         }
         with self._db.read() as connection:
-            return {name: dict(connection.execute(query).fetchall()) for name, query in queries.items()}
+            return {name: _numbers(connection.execute(query).fetchall()) for name, query in queries.items()}
 
     def embedding_model(self) -> tuple[str, int] | None:
         """The model whose vectors are searched, and their width; `None` before the first."""
@@ -155,3 +155,12 @@ class UpkeepLogPart(StorePart):
                 current = current_model(connection)
                 if current is None or index_is_current(connection, current[0]):
                     return len(spoiled)
+
+
+def _run(row: Row) -> MaintenanceRun:
+    run_id, started_at, ended_at, started_by, counts, problem = row
+    return MaintenanceRun(run_id, started_at, ended_at, started_by, json.loads(counts), problem)
+
+
+def _numbers(rows: Iterable[Row]) -> dict[str, int]:
+    return {name: count for name, count in rows}  # noqa: C416 - rows are longer than pairs to a type checker

@@ -153,14 +153,15 @@ def spoiled_share(connection: "apsw.Connection", table: str) -> float:
     """
     if not connection.table_exists("main", f"vec_{table}"):
         return 0.0
-    places, rows = connection.execute(
+    found: list[Row] = connection.execute(
         f"""
         SELECT coalesce(sum(size), 0), coalesce(sum(
           (SELECT count(*) FROM vec_{table}_rowids AS row WHERE row.chunk_id = chunk.chunk_id)), 0)
         FROM vec_{table}_chunks AS chunk
         WHERE chunk_id < (SELECT max(chunk_id) FROM vec_{table}_chunks)
         """
-    ).fetchone()
+    ).fetchall()
+    places, rows = found[0]
     return 1 - rows / places if places else 0.0
 
 
