@@ -146,7 +146,9 @@ async def measure_open(count: int) -> tuple[float, float, float]:
     """Seconds until the end of a session is drawn, for adding an entry to it, and for a page up."""
     source = tokens()
     entries = [
-        Entry(str(n), "assistant" if n % 2 else "user", "".join(islice(source, 60)), timestamp="2026-01-05T10:00:00+00:00")
+        Entry(
+            str(n), "assistant" if n % 2 else "user", "".join(islice(source, 60)), timestamp="2026-01-05T10:00:00+00:00"
+        )
         for n in range(count)
     ]
     view = Transcript()

@@ -15,7 +15,7 @@ from orca_tui.render.wrap import MIN_WIDTH, wrap_spans
 
 BULLETS = ("•", "◦", "▪")
 _TASK = re.compile(r"\[([ xX])\](?=\s|$)")
-_COUNTER = re.compile(r"(\d{1,9}[.)])?")
+_SIGNS = re.compile(r"^(?:[\s>]|[*+-](?=\s|$)|\d{1,9}[.)](?=\s|$))*")
 
 
 @dataclass(slots=True)
@@ -125,7 +125,7 @@ class Blocks:
         """A quotation, with a bar on its left."""
         roomy = self.width > MIN_WIDTH + 2
         inner = self.inside(2 if roomy else 0, self.depth, "quote")
-        rows = inner.render(split_blocks(block.tokens[1:-1])) or self.raw(block)
+        rows = inner.render(split_blocks(block.tokens[1:-1])) or inner.raw(block)
         bar = Span("▎ ", "quote-bar", "", "> ")
         return prefixed(rows, (bar,), (bar,)) if roomy else rows
 
@@ -133,7 +133,7 @@ class Blocks:
         """A whole table."""
         table = read_table(block.tokens, self.lines, self.references)
         plan = plan_table(table, self.width)
-        rows = table_head(plan)
+        rows = table_head(plan, empty=not table.rows)
         for index, cells in enumerate(table.rows):
             rows.extend(table_row(plan, cells, not index))
         return rows
@@ -162,7 +162,7 @@ class Blocks:
         roomy = self.width - indent >= MIN_WIDTH
         inner = self.inside(indent if roomy else 0, self.depth + 1, self.style)
         blocks = split_blocks(item.tokens[1:-1])
-        rows = inner.render(blocks) or self.raw(item)
+        rows = inner.render(blocks) or inner.raw(item)
         if blocks and blocks[0].kind == "paragraph":
             _mark_task(rows[0])
         lead = Span(f"{sign} ", "list-sign", "", copied)
@@ -176,9 +176,9 @@ class Blocks:
 
     def raw(self, block: Block) -> list[Line]:
         """A container without blocks: empty, or nested deeper than the parser goes; then its source is shown."""
-        lines = [line.lstrip(" \t>*+-") for line in self.lines[block.start : block.end]]
+        lines = [_SIGNS.sub("", line) for line in self.lines[block.start : block.end]]
         text = "\n".join(lines).strip()
-        return wrap_spans(plain_spans(text), self.width) if not _COUNTER.fullmatch(text) else [Line(())]
+        return wrap_spans(plain_spans(text), self.width) if text else [Line(())]
 
     def is_closed(self, block: Block) -> bool:
         """Whether a fence has its closing line."""

@@ -5,45 +5,17 @@ A row is cut where it is full; it copies exactly as it was written.
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
-from typing import Any
 
 from rich.cells import cell_len
 
 from memory.text import label
+from orca_tui.render.colouring import GROUND, highlight, language_of
 from orca_tui.render.line import Line, Span, decoration
-from orca_tui.render.wrap import chop, slice_rows
+from orca_tui.render.wrap import MIN_WIDTH, chop, slice_rows, wrap
 
-MAX_LINES = 2_000
-MAX_CHARACTERS = 200_000
-"""More code than this stays plain: highlighting would be felt."""
 TAB = 4
-GROUND = "code-block"
-"""Style of every cell of a block."""
+MAX_INFO = 2_000
 FENCE = re.compile(r"( {0,3})(`{3,}(?=[^`]*$)|~{3,})(.*)$")
-
-_KEYS = {
-    "Comment": "syntax-comment",
-    "Keyword": "syntax-keyword",
-    "Operator.Word": "syntax-keyword",
-    "Name.Function": "syntax-function",
-    "Name.Decorator": "syntax-function",
-    "Name.Tag": "syntax-keyword",
-    "Name.Attribute": "syntax-function",
-    "Name.Builtin": "syntax-type",
-    "Name.Class": "syntax-type",
-    "Name.Exception": "syntax-type",
-    "Name.Namespace": "syntax-type",
-    "Keyword.Type": "syntax-type",
-    "Literal.String": "syntax-string",
-    "Literal.Number": "syntax-number",
-    "Keyword.Constant": "syntax-number",
-    "Generic.Inserted": "syntax-string",
-    "Generic.Deleted": "syntax-removed",
-    "Generic.Heading": "syntax-keyword",
-    "Generic.Subheading": "syntax-keyword",
-    "Generic.Prompt": "syntax-comment",
-}
 
 
 def closes(line: str, marker: str) -> bool:
@@ -64,8 +36,11 @@ def code_block(code: str, info: str, width: int, *, closed: bool = True) -> list
 
 def code_head(info: str, width: int) -> list[Line]:
     """The row above the code: what language it is in."""
-    name = label(info, max(1, min(60, width - 2)))
-    return [Line((decoration(f" {name}" if name else "", f"{GROUND} code-label"),), "", GROUND)]
+    style = f"{GROUND} code-label"
+    name = label(info, MAX_INFO)
+    margin = _margin(width)
+    rows = [name[start:end] for start, end in wrap(name, width - 2 * len(margin))]
+    return [Line((decoration(margin + row if row else "", style),), "", GROUND) for row in rows]
 
 
 def code_foot() -> list[Line]:
@@ -78,57 +53,16 @@ def code_rows(line: str | Sequence[Span], width: int) -> list[Line]:
     spans = [Span(line, GROUND)] if isinstance(line, str) else line
     spans = untabbed(spans)
     text = "".join([span.text for span in spans])
-    rows = slice_rows(spans, text, chop(text, width - 2), fill=GROUND)
-    margin = decoration(" ", GROUND)
+    rows = slice_rows(spans, text, chop(text, width - 2 * len(_margin(width))), fill=GROUND)
+    margin = decoration(_margin(width), GROUND)
     for row in rows:
         row.spans = (margin, *row.spans)
     return rows
 
 
-def language_of(info: str) -> str:
-    """The language that an info string names."""
-    return info.split(maxsplit=1)[0].strip("{}.,").partition(":")[0].lower() if info.strip() else ""
-
-
-def highlight(code: str, language: str) -> list[list[Span]] | None:
-    """The spans of each line, or `None` when the language is not known or the code is too long."""
-    if not language or len(code) > MAX_CHARACTERS or code.count("\n") >= MAX_LINES:
-        return None
-    lexer = _lexer(language)
-    if lexer is None:
-        return None
-    lines: list[list[Span]] = [[]]
-    for kind, text in lexer.get_tokens(code):
-        style = _style(str(kind))
-        first, *others = text.split("\n")
-        if first:
-            lines[-1].append(Span(first, style))
-        lines.extend([Span(other, style)] if other else [] for other in others)
-    same = "\n".join(["".join([span.text for span in line]) for line in lines]) == code
-    return lines if same else None
-
-
-@lru_cache(maxsize=64)
-def _lexer(language: str) -> Any:
-    from pygments.lexers import get_lexer_by_name  # type: ignore[import-untyped]  # slow to import, and only needed with the first closed fence
-    from pygments.util import ClassNotFound  # type: ignore[import-untyped]
-
-    try:
-        lexer = get_lexer_by_name(language, stripnl=False, ensurenl=False)
-    except ClassNotFound:
-        return None
-    return None if lexer.name == "Text only" else lexer
-
-
-@lru_cache(maxsize=512)
-def _style(kind: str) -> str:
-    """`Token.Literal.String.Doc` → the style of its nearest named ancestor."""
-    name = kind.removeprefix("Token").removeprefix(".")
-    while name:
-        if key := _KEYS.get(name):
-            return f"{GROUND} {key}"
-        name = name.rpartition(".")[0]
-    return GROUND
+def _margin(width: int) -> str:
+    """What stands left (and is left free on the right) of code."""
+    return " " if width >= MIN_WIDTH + 2 else ""
 
 
 def untabbed(spans: Sequence[Span]) -> list[Span]:

@@ -1,8 +1,10 @@
 """A fence that is still open: its lines become rows as they are completed, and colours come when it closes."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from orca_tui.render.code import FENCE, closes, code_foot, code_head, code_rows, highlight, language_of
+from orca_tui.render.code import FENCE, closes, code_foot, code_head, code_rows
+from orca_tui.render.colouring import LINES_AT_ONCE, Colouring, highlight, is_coloured, language_of
 from orca_tui.render.line import Line
 
 MANY_ROWS = 50
@@ -31,22 +33,23 @@ class OpenFence:
         settled.extend(code_head(info.strip(), width))
         return cls(marker, len(indent), info.strip(), width, len(settled))
 
-    def take(self, source: str, settled: list[Line], *, closed: bool) -> tuple[str, bool]:
+    def take(self, source: str, settled: list[Line], jobs: list[Colouring], *, closed: bool) -> tuple[str, bool]:
         """Settle the lines of `source` that are whole. Returns what is left of it, and whether the fence is closed.
 
-        `closed` says that no more source will come: the fence ends with it.
+        `closed` says that no more source will come: the fence ends with it. A long fence that closes puts the work
+        that is left into `jobs`.
         """
         *whole, last = source.split("\n")
         for index, line in enumerate(whole):
             if not self.started and closes(line, self.marker):
-                self._finish(settled)
+                self._finish(settled, jobs)
                 return "\n".join([*whole[index + 1 :], last]), True
             self._line(line, settled)
         if not closed:
             return self._start(last, settled), False
         if last and not (closes(last, self.marker) and not self.started):
             self._line(last, settled)
-        self._finish(settled)
+        self._finish(settled, jobs)
         return "", True
 
     def tail(self, source: str) -> list[Line]:
@@ -85,9 +88,21 @@ class OpenFence:
         self.started += line[: len(line) - len(left)]
         return left
 
-    def _finish(self, settled: list[Line]) -> None:
-        """Put the coloured rows in the place of the plain ones. They are cut alike, so nothing moves."""
-        spans = highlight("\n".join(self.lines), language_of(self.info))
-        if spans is not None:
-            settled[self.first :] = [row for line in spans for row in code_rows(line, self.width)]
+    def _finish(self, settled: list[Line], jobs: list[Colouring]) -> None:
+        """Colour the rows, now or later. They are cut alike, so nothing moves."""
+        if len(self.lines) > LINES_AT_ONCE:
+            job = colouring(self.lines, self.info, settled[self.first :], self.first, self.width)
+            jobs += [job] if job is not None else []
+        else:
+            spans = highlight("\n".join(self.lines), language_of(self.info))
+            if spans is not None:
+                settled[self.first :] = [row for line in spans for row in code_rows(line, self.width)]
         settled.extend(code_foot())
+
+
+def colouring(lines: Sequence[str], info: str, rows: Sequence[Line], first: int, width: int) -> Colouring | None:
+    """The work of colouring a long block, whose rows of code begin at row `first` of its text; `None`: no colours."""
+    language = language_of(info)
+    if not is_coloured("\n".join(lines), language):
+        return None
+    return Colouring(lines, language, rows, first, lambda spans: [row.spans for row in code_rows(spans, width)])

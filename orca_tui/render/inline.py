@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from urllib.parse import unquote, urlsplit
 
 from markdown_it.token import Token
@@ -13,6 +14,8 @@ from orca_tui.render.parser import References, parse_inline
 
 MAX_INLINE = 20_000
 """Characters of one inline text beyond which it is shown as it is: nobody reads emphasis in it, and parsing is slow."""
+MAX_KEPT = 500
+"""Characters up to which the spans of a text are remembered: the unfinished block is laid out again and again."""
 MARKS = {"strong": "strong", "em": "em", "s": "strike"}
 
 _URL = re.compile(r"https?://[^\s<>\"'`｜|，。；：！？、（）【】《》「」『』“”‘’]+")
@@ -24,7 +27,14 @@ def inline_spans(text: str, references: References) -> list[Span]:
     """The spans of a text; `\\n` in them is a line break."""
     if len(text) > MAX_INLINE:
         return plain_spans(text)
+    if not references and len(text) <= MAX_KEPT:
+        return list(_kept(text))
     return _Inline(references).run(parse_inline(text, references))
+
+
+@lru_cache(maxsize=1024)
+def _kept(text: str) -> tuple[Span, ...]:
+    return tuple(_Inline({}).run(parse_inline(text, {})))
 
 
 def plain_spans(text: str, style: str = "", *, tabs: bool = False) -> list[Span]:

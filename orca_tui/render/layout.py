@@ -13,7 +13,7 @@ from orca_tui.render.parser import References, find_references
 from orca_tui.render.plain import PlainStream
 from orca_tui.render.stream import MarkdownStream
 
-SLICE = 24_000
+SLICE = 8_000
 """Characters that are laid out at a time."""
 
 
@@ -21,6 +21,15 @@ class Rows(Protocol):
     """A growing text as rows (`MarkdownStream`, `PlainStream`)."""
 
     changed: int
+
+    @property
+    def busy(self) -> bool:
+        """Whether `work` has something to do."""
+        ...
+
+    def work(self) -> None:
+        """Do some of what may be done later."""
+        ...
 
     @property
     def height(self) -> int:
@@ -51,8 +60,12 @@ class _Part:
         self._cleaner = Cleaner()
 
     @property
-    def busy(self) -> bool:
+    def incomplete(self) -> bool:
         return bool(self._waiting) or (self._ended and not self.closed)
+
+    @property
+    def busy(self) -> bool:
+        return self.incomplete or self.rows.busy
 
     def add(self, text: str) -> None:
         self._waiting.append(text)
@@ -61,6 +74,9 @@ class _Part:
         self._ended = True
 
     def advance(self) -> None:
+        if not self.incomplete:
+            self.rows.work()
+            return
         text = "".join(self._waiting)
         self._waiting = [text[SLICE:]] if len(text) > SLICE else []
         settled, provisional = self._cleaner.add(text[:SLICE])
@@ -88,6 +104,8 @@ class EntryLayout:
         self._references: References = {}
         self._body: _Part | None = None
         self._thought: _Part | None = None
+        self._gap: list[Line] = []
+        """The empty row between unfolded reasoning and the text."""
         self._foot: list[Line] = []
         if entry.kind in ("notice", "error"):
             self._head, self._fold = frame.box(entry, width), []
@@ -99,12 +117,17 @@ class EntryLayout:
         self._body = _Part(self._rows(entry), entry.text)
         if entry.state != "streaming":
             self._end()
-        self._refoot()
+        self._reframe()
 
     @property
     def busy(self) -> bool:
-        """Whether text waits to be laid out."""
+        """Whether `advance` has something to do."""
         return any(part is not None and part.busy for part in (self._thought, self._body))
+
+    @property
+    def incomplete(self) -> bool:
+        """Whether text waits to be laid out; what else `advance` does moves no row."""
+        return any(part is not None and part.incomplete for part in (self._thought, self._body))
 
     @property
     def height(self) -> int:
@@ -113,7 +136,8 @@ class EntryLayout:
 
     @property
     def _body_top(self) -> int:
-        return len(self._head) + len(self._fold) + (self._thought.rows.height if self._thought else 0)
+        thought = self._thought.rows.height if self._thought else 0
+        return len(self._head) + len(self._fold) + thought + len(self._gap)
 
     def row(self, index: int) -> Line:
         """One row; `index` is below `height`."""
@@ -121,11 +145,16 @@ class EntryLayout:
             if index < len(lines):
                 return lines[index]
             index -= len(lines)
-        for part in (self._thought, self._body):
-            if part is not None:
-                if index < part.rows.height:
-                    return part.rows.row(index)
-                index -= part.rows.height
+        if self._thought is not None:
+            if index < self._thought.rows.height:
+                return self._thought.rows.row(index)
+            index -= self._thought.rows.height + len(self._gap)
+            if index < 0:
+                return self._gap[0]
+        if self._body is not None:
+            if index < self._body.rows.height:
+                return self._body.rows.row(index)
+            index -= self._body.rows.height
         return self._foot[index]
 
     def advance(self) -> None:
@@ -143,7 +172,7 @@ class EntryLayout:
             if fold != self._fold:
                 self._fold, first = fold, len(self._head)
         self.changed = min(first, self.height - 1)
-        self._refoot()
+        self._reframe()
 
     def feed(self, text: str) -> None:
         """More of the reply."""
@@ -162,6 +191,7 @@ class EntryLayout:
         self.unfolded = not self.unfolded
         self._unfold()
         self._fold = self._folded()
+        self._reframe()
         self.changed = len(self._head)
 
     def finish(self, entry: Entry) -> bool:
@@ -171,8 +201,8 @@ class EntryLayout:
         if "]:" in entry.text and find_references(entry.text) != self._references:
             return False
         self._end()
+        self._reframe()
         self.changed = max(0, self.height - len(self._foot))
-        self._refoot()
         return True
 
     def _rows(self, entry: Entry) -> Rows:
@@ -200,8 +230,10 @@ class EntryLayout:
             if self.entry.state != "streaming":
                 self._thought.end()
 
-    def _refoot(self) -> None:
-        empty = not (self._fold or (self._body is not None and self._body.rows.height))
+    def _reframe(self) -> None:
+        written = self._body is not None and self._body.rows.height > 0
+        self._gap = [Line(())] if written and self._thought is not None else []
+        empty = not (written or self._fold)
         self._foot = frame.foot(self.entry, self.width, empty=empty)
 
 

@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 from orca_tui.render.entry import Entry
 from orca_tui.render.heights import Heights
-from orca_tui.render.layout import SLICE, EntryLayout, estimated_height
+from orca_tui.render.layout import EntryLayout, estimated_height
 from orca_tui.render.line import Line
 
 KEPT_LAYOUTS = 300
-AT_ONCE = 2 * SLICE
+AT_ONCE = 64_000
 """Characters of an entry that is laid out in one go when it comes into view; a longer one grows in slices."""
 
 
@@ -105,11 +105,12 @@ class Ledger:
         if item.layout is None:
             item.layout = EntryLayout(item.whole(), self.width, unfolded=item.unfolded)
             at_once = len(item.entry.text) <= AT_ONCE
-            while item.layout.busy:
+            while item.layout.incomplete:
                 item.layout.advance()
                 if not at_once:
-                    self.growing.add(index)
                     break
+            if item.layout.busy:
+                self.growing.add(index)
             self._forget()
         self._recent[index] = None
         self._recent.move_to_end(index)
@@ -163,7 +164,7 @@ class Ledger:
         layout = self.lay(index)
         if layout.unfolded != item.unfolded:
             layout.toggle()
-        while layout.busy:
+        while layout.incomplete:
             layout.advance()
         self.heights.set(index, layout.height)
 

@@ -7,6 +7,7 @@ from rich.style import Style
 from textual.strip import Strip
 
 from orca_tui.render.line import Line
+from orca_tui.render.pieces import whole_end
 
 GUTTER = 2
 """Cells left of the text: the bar, and a blank."""
@@ -62,12 +63,12 @@ def with_offsets(strip: Strip, y: int) -> Strip:
 
 
 def with_selection(strip: Strip, start: int, end: int, style: Style) -> Strip:
-    """A strip with the characters from `start` up to `end` (below 0: to the end) in another style."""
+    """A strip with the characters from `start` up to `end` in another style."""
     ready = []
     at = 0
     for text, own, _control in strip:
-        left = min(max(start - at, 0), len(text))
-        right = len(text) if end < 0 else min(max(end - at, 0), len(text))
+        left = whole_end(text, min(max(start - at, 0), len(text)))
+        right = whole_end(text, min(max(end - at, 0), len(text)))
         for piece, chosen in ((text[:left], False), (text[left:right], True), (text[max(left, right) :], False)):
             if piece:
                 ready.append(Segment(piece, (own or Style()) + style if chosen else own))

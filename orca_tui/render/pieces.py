@@ -2,6 +2,8 @@
 
 import re
 
+from rich.cells import cell_len
+
 LONG = 1_000
 """Characters of a paragraph from which its beginning settles in pieces of about this length."""
 
@@ -26,7 +28,7 @@ def piece_end(text: str) -> int:
             return last
     if len(text) < 2 * LONG + 2:
         return 0
-    return last or _whole(text, 2 * LONG)
+    return last or whole_end(text, 2 * LONG)
 
 
 def _is_even(text: str) -> bool:
@@ -35,9 +37,9 @@ def _is_even(text: str) -> bool:
     return text.count("[") <= text.count("]") and text.count("(") <= text.count(")")
 
 
-def _whole(text: str, at: int) -> int:
+def whole_end(text: str, at: int) -> int:
     """`at`, moved forward behind what belongs to the same grapheme."""
-    while at < len(text) and (text[at] in "\u200d\ufe0f" or text[at - 1] == "\u200d"):
+    while 0 < at < len(text) and (text[at - 1] == "\u200d" or cell_len(text[at]) == 0):
         at += 1
     return at
 

@@ -5,6 +5,7 @@ links.
 """
 
 from orca_tui.render.code import FENCE, untabbed
+from orca_tui.render.colouring import Colouring
 from orca_tui.render.fence import OpenFence
 from orca_tui.render.inline import plain_spans
 from orca_tui.render.line import Line, Span, prefixed
@@ -26,9 +27,23 @@ class PlainStream:
         self._width = width - sum(len(span.text) for span in self._lead)
         self._style = style
         self._fences = fences
+        self._jobs: list[Colouring] = []
         self._rest = ""
         self._joint = "\n"
         self._open: OpenFence | None = None
+
+    @property
+    def busy(self) -> bool:
+        """Whether `work` has something to do."""
+        return bool(self._jobs)
+
+    def work(self) -> None:
+        """Colour more of the long code that is there already."""
+        if self._jobs:
+            job = self._jobs[0]
+            self.changed = job.first
+            if not job.step():
+                self._jobs.pop(0)
 
     @property
     def height(self) -> int:
@@ -64,7 +79,7 @@ class PlainStream:
         while True:
             if self._open is not None:
                 fence = self._open
-                self._rest, done = fence.take(self._rest, self.settled, closed=closed)
+                self._rest, done = fence.take(self._rest, self.settled, self._jobs, closed=closed)
                 if not done:
                     return
                 self.changed = min(self.changed, fence.first)

@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from orca_tui.render.blocks import Block, Blocks, is_blank, split_blocks
-from orca_tui.render.fence import OpenFence
+from orca_tui.render.code import code_block, code_head
+from orca_tui.render.colouring import LINES_AT_ONCE, Colouring
+from orca_tui.render.fence import OpenFence, colouring
 from orca_tui.render.inline import inline_spans
 from orca_tui.render.line import Line, Span
 from orca_tui.render.parser import References, parse_blocks
@@ -56,6 +58,7 @@ class MarkdownStream:
         self.tail: list[Line] = []
         self.changed = 0
         """First row that the last update may have changed."""
+        self._jobs: list[Colouring] = []
         self._rest = ""
         """Source from the first line that is not settled."""
         self._above = ""
@@ -63,6 +66,19 @@ class MarkdownStream:
         self._blank = False
         """Whether an empty source line stands above the rest."""
         self._open: OpenFence | _Paragraph | _Table | _List | None = None
+
+    @property
+    def busy(self) -> bool:
+        """Whether `work` has something to do."""
+        return bool(self._jobs)
+
+    def work(self) -> None:
+        """Colour more of the long code that is there already."""
+        if self._jobs:
+            job = self._jobs[0]
+            self.changed = job.first
+            if not job.step():
+                self._jobs.pop(0)
 
     @property
     def height(self) -> int:
@@ -89,7 +105,7 @@ class MarkdownStream:
         while True:
             if isinstance(self._open, OpenFence):
                 fence = self._open
-                self._rest, done = fence.take(self._rest, self.settled, closed=closed)
+                self._rest, done = fence.take(self._rest, self.settled, self._jobs, closed=closed)
                 if not done:
                     self.tail = fence.tail(self._rest + provisional)
                     return
@@ -115,7 +131,10 @@ class MarkdownStream:
                 return True
             final = closed or index + 1 < len(blocks)
             keep = self._settle(self._laid(block, renderer, source, final=final), block, final=final)
-        self._rest = self._rest[keep:] if blocks else self._rest
+        if blocks:
+            self._rest = self._rest[keep:]
+        elif "\n" in self._rest:
+            self._rest, self._blank = self._rest[self._rest.rindex("\n") + 1 :], True
         return False
 
     def _lead(self) -> str:
@@ -165,8 +184,22 @@ class MarkdownStream:
             if len(text) >= LONG and raw.strip() == text:
                 start = source.offset(block.start) + len(raw) - len(raw.lstrip())
                 return self._paragraph(text, start, source, final=final)
+        if block.kind == "fence" and block.end - block.start > LINES_AT_ONCE + 2:
+            return self._long_fence(block, source, final=final)
         rows = renderer.block(block)
         return _Laid(rows, [], len(source.text)) if final else _Laid([], rows, source.offset(block.start))
+
+    def _long_fence(self, block: Block, source: "_Source", *, final: bool) -> "_Laid":
+        """A closed fence that is too long to be coloured at once."""
+        token = block.tokens[0]
+        rows = code_block(token.content.removesuffix("\n"), token.info, self.width, closed=False)
+        if not final:
+            return _Laid([], rows, source.offset(block.start))
+        head = len(code_head(token.info, self.width))
+        first = len(self.settled) + len(self._gap(block)) + head
+        job = colouring(token.content.removesuffix("\n").split("\n"), token.info, rows[head:-1], first, self.width)
+        self._jobs += [job] if job is not None else []
+        return _Laid(rows, [], len(source.text))
 
     def _paragraph(self, text: str, start: int, source: "_Source", *, final: bool) -> "_Laid":
         """A long paragraph, piece by piece. `start` is where `text` begins in the rest."""
@@ -207,7 +240,7 @@ class MarkdownStream:
         opened = self._open if isinstance(self._open, _Table) and self._goes_on(block) else None
         plan = plan_table(table, self.width) if opened is None else opened.plan
         rows = [table_row(plan, cells, opened is None and not at) for at, cells in enumerate(table.rows)]
-        lines = table_head(plan) if opened is None else []
+        lines = table_head(plan, empty=not rows) if opened is None else []
         if final or (opened is None and len(rows) <= SAMPLE):
             lines.extend(line for row in rows for line in row)
             return _Laid(lines, [], len(source.text)) if final else _Laid([], lines, source.offset(block.start))

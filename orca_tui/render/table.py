@@ -98,10 +98,10 @@ def plan_table(table: TableSource, width: int) -> TablePlan:
     return TablePlan(header, tuple(table.aligns), tuple(_shrunk(natural, least, room)), True, width)
 
 
-def table_head(plan: TablePlan) -> list[Line]:
-    """The header's rows and the line below it; records have none."""
+def table_head(plan: TablePlan, *, empty: bool) -> list[Line]:
+    """The header's rows and the line below it; for records only when the table is `empty`, else each has it."""
     if plan.widths is None:
-        return []
+        return [row for cell in plan.header for row in wrap_spans(cell, plan.width)] if empty else []
     rule = "─" * (GAP // 2) + "┼" + "─" * (GAP // 2)
     text = rule.join(["─" * cells for cells in plan.widths])
     dashes = {"left": ":--", "right": "--:", "center": ":-:"}

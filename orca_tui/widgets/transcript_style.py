@@ -1,6 +1,6 @@
 """Component classes, colours and keys of the transcript. Colours come from the theme's variables alone."""
 
-from textual.binding import Binding
+from textual.binding import Binding, BindingType
 
 PREFIX = "transcript--"
 
@@ -79,7 +79,7 @@ Transcript {
     + "}\n"
 )
 
-BINDINGS = [
+BINDINGS: list[BindingType] = [
     Binding("up,k", "scroll_up", "Up", show=False, id="transcript.up"),
     Binding("down,j", "scroll_down", "Down", show=False, id="transcript.down"),
     Binding("pageup", "page_up", "Page up", show=False, id="transcript.page_up"),

@@ -16,7 +16,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from orca_tui.render.ledger import Ledger, Place
-from orca_tui.render.line import Line
+from orca_tui.render.line import Span
 from orca_tui.render.palette import GUTTER, Palette, with_offsets, with_selection
 from orca_tui.render.selected import ROWS, selected_text
 from orca_tui.widgets.transcript_feed import Feed
@@ -35,7 +35,7 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
 
     BINDINGS = BINDINGS
 
-    class FollowChanged(Message):
+    class FollowChanged(Message, namespace="transcript"):
         """The view has left the end (`at_end` is false), or is there again and follows it."""
 
         def __init__(self, transcript: "TranscriptView", at_end: bool) -> None:
@@ -48,7 +48,7 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
             """The transcript that sent it."""
             return self.transcript
 
-    class LinkClicked(Message):
+    class LinkClicked(Message, namespace="transcript"):
         """A link was clicked. `url` is http or https; nothing is opened here."""
 
         def __init__(self, transcript: "TranscriptView", url: str) -> None:
@@ -71,7 +71,7 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
         self._quiet = False
         """True while the view scrolls by itself."""
         self._palette: Palette | None = None
-        self._strips: dict[int, tuple[Line, str, Strip]] = {}
+        self._strips: dict[int, tuple[tuple[Span, ...], str, Strip]] = {}
 
     @property
     def at_end(self) -> bool:
@@ -82,7 +82,6 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
 
     def on_mount(self) -> None:
         """Nothing is laid out before the size is known."""
-        super().on_mount()
         self._show()
 
     def on_resize(self, _event: events.Resize) -> None:
@@ -180,9 +179,9 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
         for index, at, line in self._ledger.rows(self.scroll_offset.y + first, count):
             coordinate, kind = index * ROWS + at, self._ledger.kind(index, at)
             kept = self._strips.get(coordinate)
-            if kept is None or kept[0] is not line or kept[1] != kind:
+            if kept is None or kept[0] is not line.spans or kept[1] != kind:
                 strip = Strip(self.palette.segments(line, kind, text_width, width), width)
-                kept = self._strips[coordinate] = (line, kind, strip)
+                kept = self._strips[coordinate] = (line.spans, kind, strip)
             count -= 1
             yield coordinate, kept[2]
         below = Strip.blank(width, self.palette.base)
@@ -203,7 +202,9 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
         strips = []
         for coordinate, strip in self._painted(crop.y, crop.height):
             if selection is not None and (span := selection.get_span(coordinate)) is not None:
-                strip = with_selection(strip, max(span[0], GUTTER), span[1], chosen)
+                written = len(strip.text.rstrip())
+                end = written if span[1] < 0 else min(span[1], written)
+                strip = with_selection(strip, max(span[0], GUTTER), end, chosen)
             for line_filter in filters:
                 strip = strip.apply_filter(line_filter, background)
             strips.append(strip.crop(crop.x, crop.right))
