@@ -6,7 +6,7 @@ that the rules (`memory.extract_rules`, `memory.gist`) must write instead.
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, get_args
 
 from memory.extract_rules import MAX_CONTENT, Finding, classify
@@ -15,8 +15,9 @@ from memory.provider.base import ChatMessage, ChatModel, ChatOptions, TextPart
 from memory.store.search import terms
 from memory.streams import ending
 from memory.text import language_of
+from memory.trust import typed_text
 from memory.types import MemoryType, Message
-from memory.worth import holds_secret, is_grounded, is_negative, is_small_talk, typed_part
+from memory.worth import holds_secret, is_grounded, is_negative, is_small_talk
 
 MAX_ANSWER = 20_000
 """Characters; a longer answer is no summary and no list of memories."""
@@ -92,9 +93,17 @@ async def summarise(model: ChatModel, question: str, answer: str) -> str:
     return summary
 
 
-async def extract(model: ChatModel, messages: Sequence[Message]) -> list[tuple[Message, Finding]]:
-    """What the user's `messages` hold that is worth keeping. Raises `Refused`, or what the model raises."""
-    typed = {message.id: typed_part(message.content) for message in messages}
+async def extract(
+    model: ChatModel,
+    messages: Sequence[Message],
+    *,
+    dropped: Callable[[str], None] = lambda reason: None,  # noqa: ARG005
+) -> list[tuple[Message, Finding]]:
+    """What the user's `messages` hold that is worth keeping. Raises `Refused`, or what the model raises.
+
+    `dropped` is told why an item was not taken.
+    """
+    typed = {message.id: typed_text(message) for message in messages}
     lines = [json.dumps({"message": i, "text": t[:MAX_SHOWN]}, ensure_ascii=False) for i, t in typed.items() if t]
     if not lines:
         return []
@@ -102,10 +111,14 @@ async def extract(model: ChatModel, messages: Sequence[Message]) -> list[tuple[M
     by_id = {message.id: message for message in messages}
     found = []
     for item in _memories(answer)[:MAX_MEMORIES]:
-        source = typed.get(item.get("message", 0)) if isinstance(item, dict) else None
-        finding = _checked(item, source) if source else None
-        if finding:
-            found.append((by_id[item["message"]], finding))
+        try:
+            number = item.get("message") if isinstance(item, dict) else None
+            message = by_id.get(number) if isinstance(number, int) else None
+            if message is None or not typed[message.id]:
+                raise Refused("it names no message")
+            found.append((message, _checked(item, typed[message.id])))
+        except Refused as refusal:
+            dropped(str(refusal))
     return found
 
 
@@ -121,20 +134,24 @@ def _memories(answer: str) -> list[Any]:
     return memories
 
 
-def _checked(item: Mapping[str, Any], source: str) -> Finding | None:
-    """An item that is well-formed, worth it, and says what the user said; else `None`."""
+def _checked(item: Mapping[str, Any], source: str) -> Finding:
+    """An item that is well-formed, worth it, and says what the user said. Raises `Refused`."""
     content, quote = item.get("content"), item.get("quote")
     kind = next((known for known in _TYPES if known == item.get("type")), None)
     if not (isinstance(content, str) and isinstance(quote, str) and kind):
-        return None
+        raise Refused("it is not well-formed")
     content = content.strip()
-    if not 3 < len(content) <= MAX_CONTENT or "\n" in content or is_small_talk(content) or holds_secret(content):
-        return None
-    if len(quote.strip()) < 4 or _folded(quote) not in _folded(source) or is_negative(quote) != is_negative(content):
-        return None
+    if holds_secret(content):
+        raise Refused("it holds a secret")
+    if not 3 < len(content) <= MAX_CONTENT or "\n" in content or is_small_talk(content):
+        raise Refused("it is not worth keeping")
+    if len(quote.strip()) < 4 or _folded(quote) not in _folded(source):
+        raise Refused("its quote is not in the message")
+    if is_negative(quote) != is_negative(content):
+        raise Refused("it turns the meaning round")
     claim = _META.sub(" ", content).strip()
     if not is_grounded(claim, source, share=MEMORY_SHARE) or not _begins_as(claim, source):
-        return None
+        raise Refused("it is not grounded in the message")
     known = classify(quote)
     return Finding(content, kind, known.topic_key if known else None, known.importance if known else 0.5)
 

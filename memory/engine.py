@@ -1,7 +1,7 @@
 """The engine: starts turns, one at a time in a session, and hands what they leave to the background."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from memory.errors import OrcaError, TurnInProgress
 from memory.turn import Outcome, Turn, TurnContext
@@ -25,14 +25,15 @@ class Engine:
         """The turns that are on their way."""
         return tuple(self._live.values())
 
-    def start(self, session_id: str, text: str, *, use_memory: bool = True) -> Turn:
+    def start(self, session_id: str, text: str, *, use_memory: bool = True, pasted: Sequence[str] = ()) -> Turn:
         """Send a message: it is stored first, then answered. The turn runs even when nobody iterates over it.
 
+        `pasted` are the pieces of the text that were not typed, in order: nothing in them becomes memory unreviewed.
         Raises `TurnInProgress` when this session still has a turn, `OrcaError` when there is nothing to send.
         """
         if not text.strip():
             raise OrcaError("There is nothing to send.", hint="Type a message first.")
-        return self._begin(session_id, text, use_memory)
+        return self._begin(session_id, text, use_memory, pasted)
 
     def retry(self, session_id: str, *, use_memory: bool = True) -> Turn:
         """Answer the newest message by the user again, as a fork beside the earlier answer.
@@ -45,13 +46,13 @@ class Engine:
         """Stop every turn, keep its text, and wait until all is stored."""
         await asyncio.gather(*(turn.aclose() for turn in self.live))
 
-    def _begin(self, session_id: str, text: str | None, use_memory: bool) -> Turn:
+    def _begin(self, session_id: str, text: str | None, use_memory: bool, pasted: Sequence[str] = ()) -> Turn:
         if session_id in self._live:
             raise TurnInProgress(
                 "The reply before this one is still on its way.", hint="Wait for it, or stop it first."
             )
         self._started()
-        turn = Turn(self._context, session_id, text, use_memory=use_memory, ended=self._over)
+        turn = Turn(self._context, session_id, text, use_memory=use_memory, pasted=pasted, ended=self._over)
         self._live[session_id] = turn
         return turn
 

@@ -8,6 +8,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any, TypeVar
 
 from memory.clock import Clock
@@ -16,10 +17,13 @@ from memory.distill import Refused, extract, summarise
 from memory.errors import OrcaError
 from memory.events import MemoryChanged
 from memory.extract_rules import Finding, find, find_explicit
+from memory.forget import forget
 from memory.gist import gist
 from memory.provider.base import ChatModel
 from memory.remember import Rememberer
 from memory.store.base import Store
+from memory.store.ledger import Ledger
+from memory.trust import FORGOTTEN, typed_text
 from memory.types import Message, Session
 from memory.worth import is_small_talk
 
@@ -123,15 +127,33 @@ class Maintenance:
                 self._jobs.task_done()
 
     async def _after_turn(self, session: Session, user: Message, reply: Message) -> None:
+        if await self._forget(session, user, reply):
+            return
         await self._write(session, [(user, finding) for finding in find_explicit(user.content)])
+        await self._propose(session)
         if reply.state == "complete" and reply.content.strip() and not is_small_talk(user.content):
             await self._summarise(session, user, reply)
         waiting = await asyncio.to_thread(self._unextracted, session.id)
         if len(waiting) >= self._settings.extract_every:
             await self._extract(session, waiting, by_rules=False)
 
+    async def _forget(self, session: Session, user: Message, reply: Message) -> bool:
+        """Do what the user asks to be forgotten. The reply repeats what it was about, so it goes as well."""
+        gone = await asyncio.to_thread(forget, self._store, session, user, reply)
+        if gone is not None:
+            self._notify(MemoryChanged(session.id, "long_term", "remove", tuple(row.id for row in gone.memories)))
+        return gone is not None
+
+    async def _propose(self, session: Session) -> None:
+        """Put into the inbox what tools say that should be remembered; it stays there until the user accepts it."""
+        path = await asyncio.to_thread(self._store.path, session.id)
+        tools = [message for message in path if message.role == "tool" and not message.metadata.get(EXTRACTED)]
+        await self._write(session, [(message, f) for message in tools for f in find_explicit(message.content)])
+        for message in tools:
+            await asyncio.to_thread(self._store.update_message, message.id, metadata={EXTRACTED: True})
+
     async def _summarise(self, session: Session, user: Message, reply: Message) -> None:
-        summary = await self._ask(lambda model: summarise(model, user.content, reply.content))
+        summary = await self._ask("summary", lambda model: summarise(model, user.content, reply.content))
         text = summary or gist(user.content, reply.content)
 
         def write() -> int:
@@ -151,6 +173,7 @@ class Maintenance:
     async def _end(self, session_id: str, by_rules: bool) -> None:
         session = await asyncio.to_thread(self._store.session, session_id)
         if not session.incognito:
+            await self._propose(session)
             await self._extract(session, await asyncio.to_thread(self._unextracted, session_id), by_rules=by_rules)
 
     async def _catch_up(self) -> None:
@@ -161,15 +184,19 @@ class Maintenance:
 
     def _unextracted(self, session_id: str) -> list[Message]:
         """The user's messages of the path behind the last one that extraction has seen."""
-        users = [message for message in self._store.path(session_id) if message.role == "user"]
+        path = self._store.path(session_id)
+        users = [message for message in path if message.role == "user" and not message.metadata.get(FORGOTTEN)]
         seen = max((at for at, message in enumerate(users) if message.metadata.get(EXTRACTED)), default=-1)
         return users[seen + 1 :]
 
     async def _extract(self, session: Session, messages: Sequence[Message], *, by_rules: bool) -> None:
         if not messages:
             return
-        ruled = [(message, finding) for message in messages for finding in find(message.content)]
-        told = None if by_rules else await self._ask(lambda model: extract(model, messages))
+        ruled = [(message, finding) for message in messages for finding in find(typed_text(message))]
+        told = None
+        if not by_rules:
+            drop = partial(self._count_dropped, "extraction")
+            told = await self._ask("extraction", lambda model: extract(model, messages, dropped=drop))
         found = ruled if told is None else told + [(m, f) for m, f in ruled if f.topic_key or f.explicit]
         await self._write(session, found)
         await asyncio.to_thread(self._store.update_message, messages[-1].id, metadata={EXTRACTED: True})
@@ -183,11 +210,11 @@ class Maintenance:
         if written.updated:
             self._notify(MemoryChanged(session.id, "long_term", "update", tuple(written.updated)))
 
-    async def _ask(self, request: Callable[[ChatModel], Coroutine[Any, Any, T]]) -> T | None:
+    async def _ask(self, what: str, request: Callable[[ChatModel], Coroutine[Any, Any, T]]) -> T | None:
         """What the chat model says; `None` when the rules must do it: no model, a tiny one, a live turn, a failure."""
         if self._live:
             return None
-        task = asyncio.get_running_loop().create_task(self._request(request))
+        task = asyncio.get_running_loop().create_task(self._request(what, request))
         self._asking = task
         try:
             await asyncio.wait({task}, timeout=MODEL_WAIT)
@@ -197,10 +224,16 @@ class Maintenance:
         await asyncio.wait({task})
         return None if task.cancelled() else task.result()
 
-    async def _request(self, request: Callable[[ChatModel], Coroutine[Any, Any, T]]) -> T | None:
+    async def _request(self, what: str, request: Callable[[ChatModel], Coroutine[Any, Any, T]]) -> T | None:
         try:
             model = await self._chat()
             return None if model.tiny else await request(model)
         except (Refused, OrcaError) as error:
-            log.info("the rules write instead of the model: %s", error)
+            log.info("the rules write the %s instead of the model: %s", what, error)
+            reason = str(error) if isinstance(error, Refused) else f"the model failed: {error.title.lower()}"
+            await asyncio.to_thread(self._count_dropped, what, reason)
             return None
+
+    def _count_dropped(self, what: str, reason: str) -> None:
+        if isinstance(self._store, Ledger):
+            self._store.count_dropped(what, reason)

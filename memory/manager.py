@@ -91,7 +91,7 @@ class MemoryManager:
             asked = replace(asked, vector=await self._recall.embed_query(asked.text))
 
         def work() -> Prompt:
-            path = [m for m in self._store.path(session.id, tip=newest.id) if is_sent(m)]
+            path = [m for m in self._store.path(session.id, tip=newest.id) if is_sent(m) or m.id == newest.id]
             job = _Job(session, session.scope, path, asked, window, system_prompt, remembers)
             prompt = self._assemble(job)
             touched = [item.id for item in prompt.recalled if item.kind == "long_term"]

@@ -95,8 +95,9 @@ def fence_text(nonce: str) -> str:
 
 
 def is_sent(message: Message) -> bool:
-    """Whether a stored message goes into prompts: the user's and the assistant's, when they hold text."""
-    return message.role in ("user", "assistant") and bool(message.content.strip())
+    """Whether a stored message goes into prompts: the user's and the assistant's, with text, not forgotten."""
+    spoken = message.role in ("user", "assistant") and bool(message.content.strip())
+    return spoken and not message.metadata.get("forgotten")
 
 
 def request_text(message: Message) -> str:

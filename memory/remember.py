@@ -1,6 +1,5 @@
 """Writing long-term memory: branch, near-duplicates, supersession, and review of what is not the user's own word."""
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -9,14 +8,16 @@ from memory.clock import Clock
 from memory.config import MemorySettings
 from memory.extract_rules import Finding
 from memory.store.base import Store
+from memory.trust import why_review
 from memory.types import LongTermMemory, MemorySource, MemoryStatus, Message, NewMemory, Scope, Session
-from memory.worth import is_near_duplicate, looks_pasted
+from memory.worth import is_near_duplicate
 
 ACTOR = "maintenance"
 CONFIRMED = 0.1
 """What saying it again adds to a memory's confidence."""
-
-_LINK = re.compile(r"\b(?:https?|ftp|file)://|\bwww\.", re.IGNORECASE)
+PAGE = 500
+DOUBTED = 0.3
+"""Confidence of what waits for review."""
 
 
 @dataclass(slots=True)
@@ -38,8 +39,8 @@ class Rememberer:
     def write(self, session: Session, found: Iterable[tuple[Message, Finding]]) -> Written:
         """Write what was found in messages of a session.
 
-        Only what the user typed becomes active. All else (other roles, long pastes, anything with a link) waits in
-        the inbox as `pending`. A memory that the user wrote or edited by hand is never changed here.
+        Only what the user typed becomes active (`memory.trust`). All else waits in the inbox as `pending`, and changes
+        nothing that is active. A memory that the user wrote or edited by hand is never changed here.
         """
         written = Written()
         for message, finding in found:
@@ -47,16 +48,18 @@ class Rememberer:
         return written
 
     def _write_one(self, session: Session, message: Message, finding: Finding, written: Written) -> None:
-        status = self._status(message, finding)
+        doubt = why_review(message, finding.content)
+        status: MemoryStatus = "pending" if doubt else "active"
         same = self._duplicate(session.scope, finding, status)
         if same is not None:
-            if not self._by_hand(same) and same.source_message_id != message.id:
+            trusted = not doubt or same.status == "pending"
+            if trusted and not self._by_hand(same) and same.source_message_id != message.id:
                 self._store.update_memory(same.id, self._confirmed(same, finding), actor=ACTOR, reason="said again")
                 written.updated.append(same.id)
             return
         rival = self._rival(session.scope, finding) if status == "active" else None
         if rival is not None and self._by_hand(rival):
-            status = "pending"
+            status, doubt = "pending", "it would replace what was written by hand"
         branch = route_branch(self._source(message), finding.memory_type, finding.content, self._settings.branches)
         new = NewMemory(
             content=finding.content,
@@ -65,14 +68,14 @@ class Rememberer:
             source=self._source(message),
             scope=session.scope,
             status=status,
-            confidence=0.9 if finding.explicit else 0.7,
+            confidence=DOUBTED if doubt else 0.9 if finding.explicit else 0.7,
             importance=finding.importance,
             expires_at=expiry(branch, self._settings.branches, self._clock.now()),
             topic_key=finding.topic_key,
             source_session=session.id,
             source_message_id=message.id,
         )
-        reason = "the user asked for it" if finding.explicit else "said in conversation"
+        reason = doubt or ("the user asked for it" if finding.explicit else "said in conversation")
         written.added.append(self._store.add_memory(new, actor=ACTOR, reason=reason).id)
 
     @staticmethod
@@ -80,11 +83,6 @@ class Rememberer:
         if message.role == "user":
             return "user"
         return "tool" if message.role == "tool" else "agent"
-
-    @staticmethod
-    def _status(message: Message, finding: Finding) -> MemoryStatus:
-        trusted = message.role == "user" and not looks_pasted(message.content) and not _LINK.search(finding.content)
-        return "active" if trusted else "pending"
 
     def _duplicate(self, scope: Scope, finding: Finding, status: MemoryStatus) -> LongTermMemory | None:
         """An active memory that says the same; for what would be pending, a pending one as well."""
@@ -98,8 +96,12 @@ class Rememberer:
         """The active memory that an explicit topic key would supersede."""
         if finding.topic_key is None:
             return None
-        rows = self._store.memories(scope=scope, limit=1000)
-        return next((row for row in rows if row.topic_key == finding.topic_key), None)
+        offset = 0
+        while rows := self._store.memories(scope=scope, limit=PAGE, offset=offset):
+            if found := next((row for row in rows if row.topic_key == finding.topic_key), None):
+                return found
+            offset += len(rows)
+        return None
 
     def _by_hand(self, row: LongTermMemory) -> bool:
         events = self._store.journal(kind="long_term", item_id=row.id)

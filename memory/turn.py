@@ -5,7 +5,7 @@ A turn runs by itself; whoever iterates over it only watches. A slow watcher get
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -38,6 +38,7 @@ from memory.reply import ReplyDraft, raw_tokens
 from memory.store.base import Store
 from memory.streams import ending
 from memory.tokens import TokenCounter
+from memory.trust import PASTED, mark_pasted
 from memory.types import ContextWindow, Message, MessageState, Session
 
 log = logging.getLogger(__name__)
@@ -83,6 +84,7 @@ class Turn:
         text: str | None,
         *,
         use_memory: bool,
+        pasted: Sequence[str] = (),
         ended: Callable[["Turn"], None],
     ) -> None:
         self.id = context.clock.new_id()
@@ -93,6 +95,7 @@ class Turn:
         self._text = text
         """What the user typed; `None` answers the newest message of the path again."""
         self._use_memory = use_memory
+        self._pasted = pasted
         self._ended = ended
         self._outbox = Outbox()
         self._stop = asyncio.Event()
@@ -142,7 +145,9 @@ class Turn:
             session = store.session(self.session_id)
             if text is not None:
                 tokens = raw_tokens(self._context.counter, "user", text)
-                return session, store.add_message(session.id, "user", text, token_count=tokens)
+                spans = mark_pasted(text, self._pasted)
+                facts = {PASTED: spans} if spans else None
+                return session, store.add_message(session.id, "user", text, token_count=tokens, metadata=facts)
             asked = [message for message in store.path(session.id) if message.role == "user"]
             if not asked:
                 raise NotFoundError("There is no message to answer in this session.", hint="Send one first.")

@@ -7,7 +7,7 @@ from typing import Any
 from memory.store import fts, journal
 from memory.store.embeddings import forget_vectors
 from memory.store.memories import CHANGEABLE, read_memory, write_changes
-from memory.store.messages import read_message
+from memory.store.messages import SEARCHED_ROLES, read_message
 from memory.store.parts import StorePart, one_row, read_session
 from memory.store.rows import EVENT, SHORT_TERM, item_facts, storable, to_event, to_json, to_short_term
 from memory.types import LongTermMemory, MemoryEvent, ShortTermMemory
@@ -140,7 +140,7 @@ class ActPart(StorePart):
         reason: str,
         undoes: int | None = None,
     ) -> None:
-        """Keep a message out of all prompts, or let it in again; journalled. It stays in the conversation."""
+        """Keep a message out of prompts and searches, or let it in again; journalled. It stays in the conversation."""
         with self._db.write() as connection:
             message = read_message(connection, message_id)
             was = bool(message.metadata.get(FORGOTTEN))
@@ -150,6 +150,11 @@ class ActPart(StorePart):
             if forgotten:
                 facts[FORGOTTEN] = True
             connection.execute("UPDATE main_messages SET metadata = ? WHERE id = ?", (to_json(facts), message_id))
+            if forgotten:
+                fts.remove(connection, "message", message_id)
+                forget_vectors(connection, "message", [message_id], has_vec0=self._has_vec0)
+            elif message.state != "streaming" and message.role in SEARCHED_ROLES:
+                fts.put(connection, "message", message_id, message.content)
             journal.record_facts(
                 connection,
                 "message",

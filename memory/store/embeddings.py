@@ -29,7 +29,7 @@ _EMBEDDED: dict[ItemKind, tuple[str, str]] = {
     "message": (
         "item.timestamp",
         "session.incognito = 0 AND item.state <> 'streaming' AND item.role IN ('user', 'assistant')"
-        " AND length(item.content) >= 10",
+        " AND length(item.content) >= 10 AND json_extract(item.metadata, '$.forgotten') IS NULL",
     ),
     "short_term": ("item.created_at", "session.incognito = 0"),
     "long_term": ("item.created_at", "item.status <> 'trashed'"),

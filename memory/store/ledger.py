@@ -71,7 +71,7 @@ class Ledger(Store, Protocol):
         reason: str,
         undoes: int | None = None,
     ) -> None:
-        """Keep a message out of all prompts, or let it in again; journalled. It stays in the conversation."""
+        """Keep a message out of prompts and searches, or let it in again; journalled. It stays in the conversation."""
         ...
 
     def erase(

@@ -1,0 +1,122 @@
+"""Which words are the user's own. Only these become memory at once; all else waits for the user's review.
+
+Trust comes from the channel, not from what a text says: the role of the message, and which parts of it were pasted or
+piped in. What looks like foreign text in a message without such marks only ever lowers trust.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable
+
+from memory.extract_patterns import TASK
+from memory.types import Message
+from memory.worth import looks_pasted, typed_part
+
+FORGOTTEN = "forgotten"
+"""Key in the metadata of a message that goes into no prompt any more, as the user asked."""
+PASTED = "pasted"
+"""Key in the metadata of a message: `[start, end]` of every part that was not typed."""
+
+_LINK = re.compile(r"\b(?:https?|ftp|file)://|\bwww\.|!\[[^\]]*\]\(|^\s*\[[^\]]+\]:\s*\S", re.IGNORECASE | re.MULTILINE)
+_HOST = re.compile(
+    r"(?<![@\w.-])(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+"
+    r"(?:com|net|org|io|dev|app|ai|co|cn|ru|me|info|biz|xyz|site|online|top|shop|link|invalid|example|test|onion)\b(?!@)",
+    re.IGNORECASE,
+)
+_ROLE = re.compile(
+    r"^\s*(?:system|assistant|user|developer|human|ai|tool|系统|用户|助手|开发者)\s*[:：]"
+    r"|\[/?INST\]|<</?SYS>>|<\|[a-z_]+\|>|</?(?:system|instructions|assistant|tool_result)\b",
+    re.IGNORECASE | re.MULTILINE,
+)
+_INTRODUCED = re.compile(
+    r"\b(?:this|the|here(?:'s| is| are)(?: the| a| an| my)?|following|below)\b[^\n]{0,60}"
+    r"\b(?:page|website|article|document|doc|file|e-?mail|message|output|log|report|text|transcript|readme|result)s?\b"
+    r"[^\n]{0,40}[:：]\s*\n"
+    r"|(?:这是|以下是?|下面是?|如下)[^\n]{0,40}(?:网页|页面|文章|文档|文件|邮件|输出|日志|报告|内容|文本|结果)[^\n]{0,20}[:：]",
+    re.IGNORECASE,
+)
+_THIRD_PERSON = re.compile(
+    r"\b(?:the |this )?(?:user|owner|operator|reviewer|account holder|human)(?:'s)?(?: of \w+(?: \w+)?)?"
+    r" (?:prefers?|wants?|likes?|has|is|asked|asks|authori[sz]ed|approved|allows?|profile|preference)\b"
+    r"|(?:用户|主人|机主)(?:的?(?:偏好|习惯|要求|资料)|已经?|希望|要求|授权|允许|喜欢|同意)",
+    re.IGNORECASE,
+)
+_KEPT = "\u200c\u200d\ufe0e\ufe0f"
+_MIXED = re.compile(r"[^\W\d_]+")
+
+
+def typed_text(message: Message) -> str:
+    """What of a message by the user was typed: without pasted parts, code fences and quotations."""
+    text = message.content
+    for start, end in sorted(_spans(message), reverse=True):
+        text = f"{text[:start]}\n{text[end:]}"
+    return typed_part(text)
+
+
+def mark_pasted(text: str, pasted: Iterable[str]) -> list[list[int]]:
+    """Where each of the pasted pieces stands in a text, for the message's metadata; what is not there is left out."""
+    spans: list[list[int]] = []
+    at = 0
+    for piece in pasted:
+        if piece and (start := text.find(piece, at)) >= 0:
+            at = start + len(piece)
+            spans.append([start, at])
+    return spans
+
+
+def why_review(message: Message, content: str) -> str:
+    """Why a memory that was taken from `message` must wait for review; empty when the user typed it."""
+    if message.role != "user":
+        return f"it comes from {'a tool' if message.role == 'tool' else message.role}"
+    if looks_pasted(message.content):
+        return "the message is too long to have been typed"
+    if content.strip() not in typed_text(message) and any(
+        _overlap(content, message.content[start:end]) for start, end in _spans(message)
+    ):
+        return "it stands in a pasted part"
+    if _has_hidden(message.content):
+        return "the message holds hidden characters"
+    if _ROLE.search(message.content):
+        return "the message holds role marks"
+    if _INTRODUCED.search(message.content) or TASK.search(message.content):
+        return "the message brings a text to work on"
+    if _LINK.search(message.content) or _HOST.search(content):
+        return "it holds a link"
+    if _THIRD_PERSON.search(content):
+        return "it speaks about the user as of somebody else"
+    return "it mixes scripts in a word" if _mixes_scripts(content) else ""
+
+
+def _spans(message: Message) -> list[tuple[int, int]]:
+    marked = message.metadata.get(PASTED)
+    length = len(message.content)
+    spans = marked if isinstance(marked, list) else []
+    return [
+        (max(0, span[0]), min(length, span[1]))
+        for span in spans
+        if isinstance(span, list) and len(span) == 2 and all(isinstance(edge, int) for edge in span)
+    ]
+
+
+def _overlap(content: str, part: str) -> bool:
+    folded = re.sub(r"\W+", " ", part.casefold())
+    return re.sub(r"\W+", " ", content.casefold()).strip() in folded
+
+
+def _has_hidden(text: str) -> bool:
+    """Tag characters, zero-width and bidi marks: nobody types these. Joiners and emoji selectors are fine."""
+    return not text.isascii() and any(
+        ch not in _KEPT and (unicodedata.category(ch) in ("Cf", "Co", "Cn") or 0xE0100 <= ord(ch) <= 0xE01EF)
+        for ch in text
+    )
+
+
+def _mixes_scripts(text: str) -> bool:
+    """Latin beside Cyrillic or Greek letters in one word: they look alike, and no keyboard types them together."""
+    if text.isascii():
+        return False
+    for word in _MIXED.findall(text):
+        scripts = {unicodedata.name(ch, "").split(" ")[0] for ch in word}
+        if len(scripts & {"LATIN", "CYRILLIC", "GREEK"}) > 1:
+            return True
+    return False
