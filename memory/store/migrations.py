@@ -19,6 +19,7 @@ MIGRATIONS: tuple[tuple[str, str], ...] = (
     ("embeddings", schema.EMBEDDINGS),
     ("text_index", schema.TEXT_INDEX),
     ("lifecycle", schema.LIFECYCLE),
+    ("imports", schema.IMPORTS),
 )
 """Name and SQL of every step, in order. Steps are added at the end; a released one is never changed."""
 

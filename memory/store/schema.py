@@ -218,3 +218,21 @@ CREATE TABLE dropped (
   PRIMARY KEY (what, reason)
 ) STRICT;
 """
+
+IMPORTS = """
+CREATE TABLE imports (
+  source TEXT PRIMARY KEY,
+  path TEXT NOT NULL,
+  size INTEGER NOT NULL CHECK (size >= 0),
+  lines INTEGER NOT NULL CHECK (lines >= 0),
+  finished INTEGER NOT NULL CHECK (finished IN (0, 1)),
+  updated_at TEXT NOT NULL
+) STRICT;
+CREATE INDEX imports_by_path ON imports (path);
+
+CREATE TABLE imported_items (
+  digest TEXT PRIMARY KEY,
+  kind TEXT NOT NULL CHECK (kind IN ('message', 'short_term', 'long_term')),
+  item_id INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+"""

@@ -10,6 +10,7 @@ from memory.store.acts import ActPart
 from memory.store.embeddings import EmbeddingPart
 from memory.store.erasing import ErasingPart
 from memory.store.filters import Filter
+from memory.store.imports import ImportPart
 from memory.store.journal import JournalPart
 from memory.store.memories import MemoryPart
 from memory.store.messages import MessagePart
@@ -26,6 +27,7 @@ class SQLiteStore(
     SessionPart,
     MessagePart,
     SummaryPart,
+    ImportPart,
     MemoryPart,
     JournalPart,
     EmbeddingPart,
