@@ -30,7 +30,7 @@ class CuratorBase:
         *,
         changed: Callable[[Sequence[int]], None] = lambda ids: None,  # noqa: ARG005
     ) -> None:
-        self._store = store
+        self.store = self._store = store
         self._settings = settings
         self._clock = clock
         self._changed = changed

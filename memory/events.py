@@ -4,6 +4,7 @@ Order in a turn: `MessageStored` (user) → `ContextBuilt` → `MessageStored` (
 `Waiting` → `TurnFinished` or `TurnFailed`. Background work speaks in `MemoryChanged` and `QueueChanged`.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -95,6 +96,16 @@ class QueueChanged:
     """Why it is paused, for a person; empty otherwise."""
 
 
+@dataclass(frozen=True, slots=True)
+class UpkeepChanged:
+    """Upkeep has run in the background, or could not."""
+
+    counts: Mapping[str, int]
+    """What it did, by step."""
+    problem: str
+    """What went wrong, for a person; empty when nothing did. It is tried again."""
+
+
 TurnEvent = MessageStored | ContextBuilt | ReasoningDelta | TextDelta | Waiting | TurnFinished | TurnFailed
-BackgroundEvent = MemoryChanged | QueueChanged
+BackgroundEvent = MemoryChanged | QueueChanged | UpkeepChanged
 Event = TurnEvent | BackgroundEvent

@@ -77,9 +77,9 @@ def forget(store: Store, session: Session, request: Message, reply: Message) -> 
             store.update_memory(row.id, {"status": "trashed"}, actor=USER, reason=reason)
         for message in messages:
             store.mark_forgotten(message.id, True, actor=USER, reason=reason)
-        for summary in store.short_term(session.id):
-            if wanted <= set(terms(summary.content)):
-                store.remove_summary(summary.id, actor=USER, reason=reason)
+        for hit in store.search_text(subject, kinds=("short_term",), limit=5 * MOST, scope=session.scope):
+            if wanted <= set(terms(store.short_term_memory(hit.id).content)):
+                store.remove_summary(hit.id, actor=USER, reason=reason)
     return Forgotten(subject, tuple(memories), tuple(messages))
 
 

@@ -54,9 +54,10 @@ class _Walk:
 
     def is_candidate(self, events: Sequence[MemoryEvent]) -> bool:
         first = events[0]
-        if first.undoes is not None:
+        taken_back = {event.undoes for event in events if event.undoes is not None}
+        if taken_back:
             if first.act not in self.undone:
-                self.undone.add(first.undoes)
+                self.undone |= taken_back
             return False
         if first.act in self.undone or first.actor not in UNDOABLE:
             return False

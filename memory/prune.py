@@ -1,6 +1,6 @@
 """Pruning: what could go and what that frees, shown before anything is done; and what has cooled or repeats itself."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Literal
@@ -101,9 +101,11 @@ class Pruner(CuratorBase):
         now = self._clock.now()
         return sorted((row for row in self.all() if is_cold(row, now)), key=lambda row: heat(row, now))[:limit]
 
-    def duplicates(self, *, since: str = "", limit: int = 500) -> list[tuple[LongTermMemory, LongTermMemory]]:
+    def duplicates(
+        self, *, since: str = "", limit: int = 500, cancelled: Callable[[], bool] = lambda: False
+    ) -> list[tuple[LongTermMemory, LongTermMemory]]:
         """Pairs (older, newer) of active memories of one scope that say the same: alike, of one polarity, with the
-        same numbers and names. Looks at what was changed after `since`, at most `limit`.
+        same numbers and names. Looks at the newest `limit` of what was changed after `since`.
         """
         pairs: dict[tuple[int, int], tuple[LongTermMemory, LongTermMemory]] = {}
         looked = 0
@@ -111,7 +113,7 @@ class Pruner(CuratorBase):
             if row.updated_at <= since:
                 continue
             looked += 1
-            if looked > limit:
+            if looked > limit or cancelled():
                 break
             other = self._same(row)
             if other is not None:
