@@ -98,8 +98,7 @@ class Blocks:
         if kind == "quote":
             return self.quote(block)
         if kind in ("code", "fence"):
-            code = token.content.removesuffix("\n")
-            return code_block(code, token.info, self.width, closed=kind == "code" or self.is_closed(block))
+            return code_block(token.content, token.info, self.width, closed=kind == "code" or self.is_closed(block))
         if kind == "table":
             return self.table(block)
         if kind == "rule":

@@ -20,18 +20,23 @@ FENCE = re.compile(r"( {0,3})(`{3,}(?=[^`]*$)|~{3,})(.*)$")
 
 def closes(line: str, marker: str) -> bool:
     """Whether a line ends the block that `marker` opened."""
-    text = line.strip(" \t")
-    indent = len(line) - len(line.lstrip(" "))
+    text = line.lstrip(" ")
+    indent, text = len(line) - len(text), text.rstrip(" \t")
     return indent <= 3 and len(text) >= len(marker) and not text.strip(marker[0])
 
 
 def code_block(code: str, info: str, width: int, *, closed: bool = True) -> list[Line]:
-    """A whole block: its label and its rows. `code` ends without a line break."""
-    lines = code.split("\n") if code else []
+    """A whole block: its label and its rows. Each line of `code` ends with a line break."""
+    lines = code_lines(code)
     language = language_of(info)
-    spans = highlight(code, language) if closed else None
+    spans = highlight("\n".join(lines), language) if closed else None
     rows = [row for index, line in enumerate(lines) for row in code_rows(spans[index] if spans else line, width)]
     return [*code_head(info, width), *rows, *code_foot()]
+
+
+def code_lines(code: str) -> list[str]:
+    """The lines of a block."""
+    return code.removesuffix("\n").split("\n") if code else []
 
 
 def code_head(info: str, width: int) -> list[Line]:

@@ -47,7 +47,7 @@ class OpenFence:
             self._line(line, settled)
         if not closed:
             return self._start(last, settled), False
-        if last and not (closes(last, self.marker) and not self.started):
+        if last.strip(" \t") and not (closes(last, self.marker) and not self.started):
             self._line(last, settled)
         self._finish(settled, jobs)
         return "", True

@@ -12,7 +12,6 @@ from orca_tui.render.line import Line, Span, decoration
 from orca_tui.render.wrap import MIN_WIDTH, wrap_spans
 
 FOLDED, UNFOLDED = "▸", "▾"
-_STATES = {"stopped": "stopped", "failed": "failed", "interrupted": "interrupted"}
 _WORD = re.compile("[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|[^\\W\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+")
 
 
@@ -77,8 +76,9 @@ def foot(entry: Entry, width: int, *, empty: bool) -> list[Line]:
     """The note below the text, and the empty row that ends the entry. `empty`: nothing stands above."""
     lines: list[Line] = []
     note = clean(entry.note).strip()
-    if not note and entry.state in _STATES:
-        note = _(_STATES[entry.state])
+    if not note:
+        states = {"stopped": _("stopped"), "failed": _("failed"), "interrupted": _("interrupted")}
+        note = states.get(entry.state, "")
     if note:
         style = "note-failed" if entry.state == "failed" else "note"
         lines += [] if empty else [Line(())]

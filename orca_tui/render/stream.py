@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from orca_tui.render.blocks import Block, Blocks, is_blank, split_blocks
-from orca_tui.render.code import code_block, code_head
+from orca_tui.render.code import code_block, code_head, code_lines
 from orca_tui.render.colouring import LINES_AT_ONCE, Colouring
 from orca_tui.render.fence import OpenFence, colouring
 from orca_tui.render.inline import inline_spans
@@ -120,17 +120,24 @@ class MarkdownStream:
         source = _Source(self._lead(), shown)
         renderer = Blocks(source.lines, self.width, self.references)
         blocks = split_blocks(parse_blocks(source.text))
-        keep = len(self._rest)
+        firm = len(blocks) if closed else _firm(blocks, source.lines)
+        above = self._above
         for index, block in enumerate(blocks):
-            if block.start:
+            if block.start and index <= firm:
                 self._blank = is_blank(source.lines[block.start - 1])
+            gap = self._gap(above, block)
             if block.kind == "fence" and block.start + 1 < len(source.lines) and not renderer.is_closed(block):
-                self.settled.extend(self._gap(block))
+                self.settled.extend(gap)
                 self._open = OpenFence.opened(source.lines[block.start], self.width, self.settled)
                 self._rest = self._rest[source.offset(block.start + 1) :]
                 return True
-            final = closed or index + 1 < len(blocks)
-            keep = self._settle(self._laid(block, renderer, source, final=final), block, final=final)
+            laid = self._laid(block, renderer, source, final=index < firm)
+            above = block.kind
+            if index <= firm:
+                self._settle(gap, laid, block, final=index < firm)
+                keep = laid.keep
+            else:
+                self.tail += [*gap, *laid.settled, *laid.tail]
         if blocks:
             self._rest = self._rest[keep:]
         elif "\n" in self._rest:
@@ -143,23 +150,21 @@ class MarkdownStream:
             return self._open.head
         return GUARD if isinstance(self._open, _Paragraph) else ""
 
-    def _settle(self, laid: "_Laid", block: Block, *, final: bool) -> int:
-        """Take the rows of a block over; tells how much of the rest they settle."""
-        gap = self._gap(block)
+    def _settle(self, gap: list[Line], laid: "_Laid", block: Block, *, final: bool) -> None:
+        """Take the rows of a block over, and remember what of it is still open."""
         if laid.settled or final:
-            self.settled.extend((*gap, *laid.settled))
+            self.settled += [*gap, *laid.settled]
             self.tail = laid.tail
             self._open, self._above = None if final else laid.open, block.kind
             self._blank = laid.blank
         else:
             self.tail = [*gap, *laid.tail]
-        return laid.keep
 
-    def _gap(self, block: Block) -> list[Line]:
+    def _gap(self, above: str, block: Block) -> list[Line]:
         """The empty row that sets a block apart from the one above it."""
-        if not self._above or self._goes_on(block):
+        if not above or self._goes_on(block):
             return []
-        apart = self._blank or Blocks([], self.width, self.references).is_apart(self._above, block.kind)
+        apart = self._blank or Blocks([], self.width, self.references).is_apart(above, block.kind)
         return [Line(())] if apart else []
 
     def _goes_on(self, block: Block) -> bool:
@@ -192,12 +197,12 @@ class MarkdownStream:
     def _long_fence(self, block: Block, source: "_Source", *, final: bool) -> "_Laid":
         """A closed fence that is too long to be coloured at once."""
         token = block.tokens[0]
-        rows = code_block(token.content.removesuffix("\n"), token.info, self.width, closed=False)
+        rows = code_block(token.content, token.info, self.width, closed=False)
         if not final:
             return _Laid([], rows, source.offset(block.start))
         head = len(code_head(token.info, self.width))
-        first = len(self.settled) + len(self._gap(block)) + head
-        job = colouring(token.content.removesuffix("\n").split("\n"), token.info, rows[head:-1], first, self.width)
+        first = len(self.settled) + len(self._gap(self._above, block)) + head
+        job = colouring(code_lines(token.content), token.info, rows[head:-1], first, self.width)
         self._jobs += [job] if job is not None else []
         return _Laid(rows, [], len(source.text))
 
@@ -277,6 +282,14 @@ class _Source:
     def between(self, first: int, end: int) -> str:
         """The text of some lines."""
         return self.text[self._starts[first] : self._starts[end]]
+
+
+def _firm(blocks: list[Block], lines: list[str]) -> int:
+    """How many blocks can no longer change. The last one can; the one above it too, when what ends it is a line that is
+    not complete: it may turn out to go on."""
+    count = len(blocks) - 1
+    start = blocks[-1].start if blocks else 0
+    return count - 1 if count > 0 and start + 1 == len(lines) and not is_blank(lines[start - 1]) else count
 
 
 def _opening(block: Block) -> tuple[str, str]:
