@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, get_args
 
+from memory.extract_patterns import QUESTION
 from memory.extract_rules import MAX_CONTENT, Finding, classify
 from memory.gist import fits, tidy
 from memory.provider.base import ChatMessage, ChatModel, ChatOptions, TextPart
@@ -145,6 +146,8 @@ def _checked(item: Mapping[str, Any], source: str) -> Finding:
         raise Refused("it holds a secret")
     if not 3 < len(content) <= MAX_CONTENT or "\n" in content or is_small_talk(content):
         raise Refused("it is not worth keeping")
+    if QUESTION.search(content):
+        raise Refused("it is a question")
     if len(quote.strip()) < 4 or _folded(quote) not in _folded(source):
         raise Refused("its quote is not in the message")
     if is_negative(quote) != is_negative(content):

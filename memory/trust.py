@@ -35,10 +35,29 @@ _INTRODUCED = re.compile(
     r"|(?:这是|以下是?|下面是?|如下)[^\n]{0,40}(?:网页|页面|文章|文档|文件|邮件|输出|日志|报告|内容|文本|结果)[^\n]{0,20}[:：]",
     re.IGNORECASE,
 )
+_QUOTES = re.compile(
+    r"\A(?!.*\b(?:my|i|me)\b)(?!.*我)[^\n]{3,80}[:：]\s*\n+\s*\S"
+    r"|\b(?:i (?:found|saw|read|got|received)|it|he|she|they|page|site|website|article|doc(?:ument)?|file|e-?mail|tool"
+    r"|output|log|report|bot|model|assistant|agent|readme)(?:'s output)? ?"
+    r"(?:says|said|reads|wrote|writes|shows|returned|returns|printed|answered|told me|this|that)\s*[:：]"
+    r"|(?:网页|页面|文章|文档|文件|邮件|工具|输出|日志|报告|助手|模型|他|她)(?:上|里|中)?(?:说|写道?|显示|返回|回答)(?:了|着)?\s*[:：]",
+    re.IGNORECASE,
+)
+"""Words that bring in what somebody else said."""
+_GUARD = re.compile(
+    r"\b(?:without|skip(?:s|ped|ping)?|no|off|disable[sd]?|bypass|ignore|need(?:s)? no|not need|never) (?:\w+ ){0,3}"
+    r"(?:ask(?:ing)?|confirm(?:ation)?s?|approv(?:al|e)s?|permissions?|reviews?|checks?|prompts?|rules?|verify|warnings?)\b"
+    r"|\b(?:confirmations?|approvals?|permissions?|permission prompts|reviews?|checks|warnings) (?:\w+ ){0,4}"
+    r"(?:off|skipped|optional|disabled|yes|granted|not needed)\b|--no-verify|\b(?:auto-?)?approve (?:all|every)"
+    r"|\bmemory_(?:search|save)\b|\brole: ?system\b"
+    r"|(?:不必|不用|无需|不再需要|不需要|跳过|关闭|免)(?:再)?(?:询?问|确认|审批|批准|检查|审核|授权|提示)|直接执行|管理员权限",
+    re.IGNORECASE,
+)
 _THIRD_PERSON = re.compile(
     r"\b(?:the |this )?(?:user|owner|operator|reviewer|account holder|human)(?:'s)?(?: of \w+(?: \w+)?)?"
     r" (?:prefers?|wants?|likes?|has|is|asked|asks|authori[sz]ed|approved|allows?|profile|preference)\b"
-    r"|(?:用户|主人|机主)(?:的?(?:偏好|习惯|要求|资料)|已经?|希望|要求|授权|允许|喜欢|同意)",
+    r"|(?:用户|主人|机主)(?:的?(?:偏好|习惯|要求|资料)|已经?|希望|要求|授权|允许|喜欢|同意)"
+    r"|\byou (?:asked|told) me\b|\bas i (?:noted|said|mentioned) before\b|你(?:让|叫|要求)我",
     re.IGNORECASE,
 )
 _KEPT = "\u200c\u200d\ufe0e\ufe0f"
@@ -78,12 +97,15 @@ def why_review(message: Message, content: str) -> str:
         return "the message holds hidden characters"
     if _ROLE.search(message.content):
         return "the message holds role marks"
-    if _INTRODUCED.search(message.content) or TASK.search(message.content):
+    brought = (_INTRODUCED, _QUOTES, TASK)
+    if any(pattern.search(message.content) for pattern in brought):
         return "the message brings a text to work on"
     if _LINK.search(message.content) or _HOST.search(content):
         return "it holds a link"
     if _THIRD_PERSON.search(content):
         return "it speaks about the user as of somebody else"
+    if _GUARD.search(content):
+        return "it would let something pass without asking"
     return "it mixes scripts in a word" if _mixes_scripts(content) else ""
 
 

@@ -110,10 +110,15 @@ def test_what_is_not_there(curator: Curator) -> None:
 
 def test_an_act_is_whole_or_not_at_all(curator: Curator) -> None:
     row = curator.add("Likes tea")
-    with pytest.raises(RuntimeError), curator.ledger.act():
-        curator.archive(row.id)
-        assert curator.store.memory(row.id).status == "archived"
-        raise RuntimeError
+
+    def broken() -> None:
+        with curator.ledger.act():
+            curator.archive(row.id)
+            assert curator.store.memory(row.id).status == "archived"
+            curator.archive(999)
+
+    with pytest.raises(NotFoundError):
+        broken()
     assert curator.store.memory(row.id).status == "active"
     assert len(curator.ledger.changes()) == 1
 
