@@ -2,23 +2,26 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
 from memory.clock import Clock, SystemClock
 from memory.config import Home, Settings
+from memory.curator import Curator
 from memory.embedding import EmbeddingQueue
 from memory.engine import Engine, Outcome, TurnContext
 from memory.errors import OrcaError
-from memory.events import BackgroundEvent
+from memory.events import BackgroundEvent, MemoryChanged
 from memory.maintenance import Maintenance
 from memory.manager import MemoryManager
 from memory.owner import WriterCheck
 from memory.provider.base import ChatModel, Embedder
 from memory.store import open_store
 from memory.store.base import Store
+from memory.store.ledger import Ledger
 from memory.tokens import TokenCounter
 from memory.types import Message
+from memory.upkeep import Scheduler, Upkeep
 
 log = logging.getLogger(__name__)
 
@@ -66,6 +69,10 @@ class Core:
         self.manager = MemoryManager(store, self.counter, clock, settings, self.embedder)
         self.queue = EmbeddingQueue(store, self.embedder, settings.embedding, notify=self._publish)
         self.maintenance = Maintenance(store, clock, settings.memory, self.chat_model, notify=self._memory_changed)
+        self.curator = Curator(store, settings.memory, clock, changed=self._curated)
+        """What the user does with memory by hand. Its methods block: call them in a thread."""
+        self.upkeep = Scheduler(Upkeep(self.curator, clock), notify=self._memory_changed)
+        self._loop: asyncio.AbstractEventLoop | None = None
         context = TurnContext(store, self.counter, clock, self.manager, settings, self.chat_model)
         self.engine = Engine(context, started=self.maintenance.hold, ended=self._turn_ended)
 
@@ -92,8 +99,11 @@ class Core:
         """Mark replies that were interrupted, and begin the background work. Sends nothing."""
         check = WriterCheck(self.clock)
         self.interrupted = await asyncio.to_thread(self.store.recover_interrupted, check)
+        self._loop = asyncio.get_running_loop()
         self.queue.start()
         self.maintenance.catch_up()
+        if isinstance(self.store, Ledger):
+            self.upkeep.start()
 
     async def close(self, drain: float = 1.0) -> None:
         """Stop turns and keep their text, remember by rules, embed for at most `drain` seconds, close."""
@@ -103,7 +113,9 @@ class Core:
         await self.engine.stop_all()
         for session_id in self._talked_in:
             self.maintenance.end_session(session_id, by_rules=True)
+        await self.upkeep.close()
         await self.maintenance.close()
+        self._loop = None
         await self.queue.close(drain)
         await self._close_models()
         await asyncio.to_thread(self.store.close)
@@ -175,6 +187,12 @@ class Core:
     def _memory_changed(self, event: CoreEvent) -> None:
         self.queue.wake()
         self._publish(event)
+
+    def _curated(self, ids: Sequence[int]) -> None:
+        """From any thread: what the user changed by hand."""
+        if self._loop is not None:
+            change = MemoryChanged(None, "long_term", "update", tuple(ids))
+            self._loop.call_soon_threadsafe(self._memory_changed, change)
 
     def _publish(self, event: CoreEvent) -> None:
         for callback in tuple(self._subscribers):
