@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from markdown_it.token import Token
 
@@ -11,6 +11,7 @@ from memory.text import clean
 from orca_tui.i18n import _
 from orca_tui.render.line import Span
 from orca_tui.render.parser import References, parse_inline
+from orca_tui.safe import safe_link
 
 MAX_INLINE = 20_000
 """Characters of one inline text beyond which it is shown as it is: nobody reads emphasis in it, and parsing is slow."""
@@ -61,14 +62,8 @@ def plain_spans(text: str, style: str = "", *, tabs: bool = False) -> list[Span]
 
 
 def web_link(href: str) -> str:
-    """The address when it may be opened (http, https and a host), else nothing."""
-    if "://" not in href:
-        return ""
-    try:
-        parts = urlsplit(href)
-    except ValueError:
-        return ""
-    return href if parts.scheme in ("http", "https") and parts.netloc else ""
+    """The address when it may be opened, else nothing."""
+    return safe_link(href) or "" if "://" in href else ""
 
 
 class _Inline:

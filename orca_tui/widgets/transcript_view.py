@@ -99,6 +99,8 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
         if self._quiet or not self._ledger.width or not self._ledger.items:
             return
         old, new = round(old_value), round(new_value)
+        if old == new:  # selecting at the edge scrolls by fractions of a row
+            return
         self._follow(new >= self.max_scroll_y)
         if not self._following and abs(new - old) <= 3 * self.size.height:
             self._place = self._ledger.moved(self._place, new - old)

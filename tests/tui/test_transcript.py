@@ -227,6 +227,16 @@ async def test_a_selection_stays_on_its_text_while_more_streams_in_above_and_bel
         assert app.screen.get_selected_text() == "me"
 
 
+async def test_scrolling_by_fractions_of_a_row_gets_somewhere() -> None:
+    app = Harness(talk(40))
+    async with app.run_test(size=(60, 20)):
+        view = app.transcript
+        top = view.scroll_offset.y
+        for _frame in range(12):
+            view.scroll_y -= 0.25
+        assert top - view.scroll_offset.y in (3, 4)
+
+
 async def test_everything_can_be_selected_without_laying_it_out() -> None:
     app = Harness(talk(300))
     async with app.run_test(size=(60, 20)):
