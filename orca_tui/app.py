@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.segment import Segments
 from rich.text import Text
-from textual import on
+from textual import events, on
 from textual.app import App
 from textual.binding import BindingsMap
 from textual.command import CommandPalette
@@ -17,12 +17,8 @@ from textual.widgets import TextArea
 
 from memory.config import Home, Settings
 from memory.errors import OrcaError
-from memory.events import MemoryChanged, QueueChanged
 from memory.text import clean, label
 from orca_tui import commands, keys
-from orca_tui.actions import Actions
-from orca_tui.bridge import Bridge
-from orca_tui.conversation import Conversation
 from orca_tui.i18n import _, set_language
 from orca_tui.leaving import Leaving
 from orca_tui.messages import CommandChosen, CoreChanged, TurnEnded
@@ -30,17 +26,21 @@ from orca_tui.safe import RenderGuard, safe_link
 from orca_tui.screens.chat import ChatScreen
 from orca_tui.startup import Startup
 from orca_tui.terminal import write_log
-from orca_tui.themes import DEFAULT_THEME, VARIABLES, load_themes
+from orca_tui.themes import VARIABLES
+from orca_tui.theming import set_up_themes
 from orca_tui.widgets.composer import Composer
-from orca_tui.widgets.memory_sidebar import MemorySidebar
-from orca_tui.widgets.session_list import SessionList
-from orca_tui.widgets.transcript import Transcript
 
 if TYPE_CHECKING:
     from memory.clock import Clock
     from memory.core import Core
     from memory.provider.base import ChatModel, Embedder
+    from memory.types import ItemKind
+    from orca_tui.bridge import Bridge
+    from orca_tui.conversation import Conversation
     from orca_tui.screens.model_picker import Picked
+    from orca_tui.widgets.memory_sidebar import MemorySidebar
+    from orca_tui.widgets.session_list import SessionList
+    from orca_tui.widgets.transcript import Transcript
 
 
 class OrcaApp(App[object], inherit_bindings=False):
@@ -66,24 +66,38 @@ class OrcaApp(App[object], inherit_bindings=False):
         super().__init__()
         self._filters.append(RenderGuard())
         self.home, self.settings, self.env = home, settings, env
-        self.keymap = keys.resolve(commands.default_keys(), widget_ids(), settings.keys)
+        self.keymap = keys.resolve(commands.default_keys(), settings.keys)
         self._bindings = BindingsMap(commands.bindings(self.keymap))
-        self.set_keymap(dict(self.keymap.widgets))
+        self.set_keymap(dict(self.keymap.others))
         self.core: Core | None = None
         self.conversation: Conversation | None = None
         now = clock.now if clock is not None else None
         self.chat = ChatScreen(self.keymap, settings.ui, now=now)
-        self.bridge = Bridge(self.chat)
-        self.actions = Actions(self)
-        self.own_themes: list[str] = []
+        self.bridge: Bridge | None = None
         self._warnings = [*warnings, *self.keymap.problems]
         self._startup = Startup(self, session_id=session_id, chat=chat, embedder=embedder, clock=clock)
+        self._early: list[events.Key | events.Paste] | None = []
         self._pending: str | None = None
         self._leaving = Leaving(self)
         self._quit_asked = False
-        self._set_up_themes()
+        self.own_themes, problems = set_up_themes(self, home.themes, settings.ui.theme)
+        self._warnings += problems
 
     # start
+
+    async def on_event(self, event: events.Event) -> None:
+        """Keys that come before there is an editor to take them wait for it."""
+        if self._early is not None and isinstance(event, events.Key | events.Paste):
+            self._early.append(event)
+        else:
+            await super().on_event(event)
+
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        """The composer has the focus for the first time: here is what was typed meanwhile."""
+        if self._early is not None and event.widget is self.chat.composer:
+            early, self._early = self._early, None
+            for key in early:
+                self.post_message(key)
 
     def get_default_screen(self) -> Screen[object]:
         """The chat lies below everything else."""
@@ -98,10 +112,14 @@ class OrcaApp(App[object], inherit_bindings=False):
         if not self.is_headless:
             self._leaving.catch_signals()
         self.chat.composer.set_commands([(c.name, _(c.summary)) for c in commands.COMMANDS])
-        if self._warnings:
-            text = "\n".join(label(warning) for warning in self._warnings[:5])
-            self.notify(text, title=_("Settings"), severity="warning", timeout=10, markup=False)
+        self.warn(self._warnings)
         self.spawn(self._startup.run(), "startup")
+
+    def warn(self, problems: Sequence[str]) -> None:
+        """What the settings could not be followed in."""
+        if problems:
+            text = "\n".join(label(problem) for problem in problems[:5])
+            self.notify(text, title=_("Settings"), severity="warning", timeout=10, markup=False)
 
     def spawn(self, work: Coroutine[Any, Any, None], name: str) -> None:
         """Run `work` as a worker of the app."""
@@ -139,27 +157,27 @@ class OrcaApp(App[object], inherit_bindings=False):
             )
         elif slash is not None:
             self.chat.composer.clear()
-            self.spawn(self.actions.run(slash.name, slash.argument), "command")
+            self.spawn(self.run_command(slash.name, slash.argument), "command")
         elif event.text.strip():
             self.spawn(self.submit(event.text), "submit")
 
     def on_command_chosen(self, event: CommandChosen) -> None:
         """From the palette."""
-        self.spawn(self.actions.run(event.name, event.argument), "command")
+        self.spawn(self.run_command(event.name, event.argument), "command")
 
-    def on_memory_sidebar_item_chosen(self, event: MemorySidebar.ItemChosen) -> None:
+    def on_memory_sidebar_item_chosen(self, event: "MemorySidebar.ItemChosen") -> None:
         """Show the whole text of a memory or message."""
-        self.spawn(self.actions.show_item(event.kind, event.id), "command")
+        self.spawn(self._show_item(event.kind, event.id), "command")
 
-    def on_transcript_link_clicked(self, event: Transcript.LinkClicked) -> None:
+    def on_transcript_link_clicked(self, event: "Transcript.LinkClicked") -> None:
         """The target is said before the browser has it."""
         self.chat.hint_line.say(event.url)
         self.open_url(event.url)
 
-    def on_session_list_chosen(self, event: SessionList.Chosen) -> None:
+    def on_session_list_chosen(self, event: "SessionList.Chosen") -> None:
         """Open it; an overlay goes."""
         self.chat.close_overlay()
-        self.spawn(self.actions.run("resume", event.session_id), "command")
+        self.spawn(self.run_command("resume", event.session_id), "command")
 
     @on(Composer.PasteRefused)
     def _paste_refused(self, event: Composer.PasteRefused) -> None:
@@ -179,6 +197,8 @@ class OrcaApp(App[object], inherit_bindings=False):
 
     def on_core_changed(self, message: CoreChanged) -> None:
         """Background work: the queue's state, or memory that was written."""
+        from memory.events import MemoryChanged, QueueChanged
+
         match message.event:
             case QueueChanged(waiting=waiting, status=status, problem=problem):
                 self.chat.show_queue(waiting, status, problem)
@@ -191,7 +211,18 @@ class OrcaApp(App[object], inherit_bindings=False):
         title = "" if type(error) is OrcaError else _(error.title)
         self.notify(clean(text), title=title, severity="error", timeout=10, markup=False)
 
-    # actions of keys
+    # commands
+
+    async def run_command(self, name: str, argument: str = "") -> None:
+        """Run a command of the registry."""
+        from orca_tui.actions import Actions
+
+        await Actions(self).run(name, argument)
+
+    async def _show_item(self, kind: "ItemKind", item_id: int) -> None:
+        from orca_tui.actions import Actions
+
+        await Actions(self).show_item(kind, item_id)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """While another screen lies over the chat, only a few commands have their keys."""
@@ -201,7 +232,7 @@ class OrcaApp(App[object], inherit_bindings=False):
 
     def action_run_command(self, name: str) -> None:
         """A key was pressed."""
-        self.spawn(self.actions.run(name), "command")
+        self.spawn(self.run_command(name), "command")
 
     async def action_interrupt(self) -> None:
         """Stop the reply; at rest, the second time in a row leaves."""
@@ -258,17 +289,6 @@ class OrcaApp(App[object], inherit_bindings=False):
         """Show a theme without saving it."""
         self.theme = name
 
-    def _set_up_themes(self) -> None:
-        themes, problems = load_themes(self.home.themes)
-        for theme in themes:
-            self.register_theme(theme)
-        self.own_themes = [theme.name for theme in themes]
-        self._warnings += [f"{problem.file}: {problem.message}" for problem in problems]
-        wanted = self.settings.ui.theme
-        if wanted not in self.available_themes:
-            self._warnings.append(_("There is no theme “{name}”.", name=label(wanted, 40)))
-        self.theme = wanted if wanted in self.available_themes else DEFAULT_THEME
-
     # the end
 
     async def leave(self, code: int) -> None:
@@ -287,12 +307,6 @@ class OrcaApp(App[object], inherit_bindings=False):
         segments = self.console.render(Text(f"{told}\n{more}"), self.console.options)
         self._exit_renderables.append(Segments(segments))
         self._close_messages_no_wait()
-
-
-def widget_ids() -> list[str]:
-    """Ids of the bindings that widgets bring along."""
-    widgets = (Composer, Transcript, SessionList, MemorySidebar)
-    return [binding.id for widget in widgets for _key, binding in BindingsMap(widget.BINDINGS) if binding.id]
 
 
 def run(home: Home, settings: Settings, *, warnings: Sequence[str] = (), session_id: str | None = None) -> int:

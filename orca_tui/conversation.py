@@ -5,12 +5,12 @@ disk (`ChatScreen.message_stored`).
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 
 from memory.errors import NotFoundError, OrcaError, ProviderError
 from memory.text import label
-from memory.types import ContextWindow, Message, Scope, Session
+from memory.types import ContextWindow, Scope, Session
 from orca_tui.bridge import Bridge
 from orca_tui.entries import key_of
 from orca_tui.i18n import _
@@ -169,8 +169,3 @@ class Conversation:
             incognito=self.incognito,
         )
         return created
-
-
-def newest(messages: Sequence[Message]) -> Message | None:
-    """The newest of `messages`."""
-    return max(messages, key=lambda message: message.id, default=None)

@@ -1,25 +1,28 @@
 """Stored messages → transcript entries. Pure; what a reply's state means to a person is said here."""
 
 from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from memory import errors
 from memory.errors import OrcaError
-from memory.types import Message
 from orca_tui.i18n import _
 from orca_tui.render.entry import Entry
 
+if TYPE_CHECKING:
+    from memory.types import Message
 
-def key_of(message: Message) -> str:
+
+def key_of(message: "Message") -> str:
     """The transcript key of a message."""
     return str(message.id)
 
 
-def entries_of(messages: Iterable[Message]) -> list[Entry]:
+def entries_of(messages: "Iterable[Message]") -> list[Entry]:
     """The entries of a path, oldest first; a failed reply is followed by its error."""
     return [entry for message in messages for entry in entries_of_one(message)]
 
 
-def entries_of_one(message: Message) -> list[Entry]:
+def entries_of_one(message: "Message") -> list[Entry]:
     """One message as an entry, and the stored error after a failed one. A failed reply without text is its error."""
     error = stored_error(message)
     if message.state == "failed" and error is not None and not message.content:
@@ -37,7 +40,7 @@ def entries_of_one(message: Message) -> list[Entry]:
     return [shown] if error is None else [shown, error]
 
 
-def note_of(message: Message, finish_reason: str = "") -> str:
+def note_of(message: "Message", finish_reason: str = "") -> str:
     """What is to be said below a reply that is not simply whole; empty otherwise."""
     reason = finish_reason or str(message.metadata.get("finish_reason") or "")
     if message.metadata.get("interrupted"):
@@ -71,7 +74,7 @@ def notice_entry(key: str, text: str, timestamp: str = "") -> Entry:
     return Entry(key, "notice", text, state="complete", timestamp=timestamp)
 
 
-def stored_error(message: Message) -> Entry | None:
+def stored_error(message: "Message") -> Entry | None:
     """The error that a failed reply was stored with."""
     told = message.metadata.get("error")
     if not isinstance(told, Mapping) or message.state != "failed":

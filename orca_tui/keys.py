@@ -4,7 +4,7 @@ A binding's id is the name of its command (`orca_tui.commands`), so one word ser
 and `[keys] new = "ctrl+n"`. Widgets bring bindings of their own; Textual's keymap remaps those.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from memory.text import label
@@ -34,8 +34,8 @@ class Keymap:
 
     keys: Mapping[str, str]
     """Binding id → keys, comma separated; empty: no key."""
-    widgets: Mapping[str, str]
-    """What the user set for bindings of widgets; goes to Textual's keymap."""
+    others: Mapping[str, str]
+    """What the user set for other bindings; goes to Textual's keymap, which knows those of the widgets."""
     problems: tuple[str, ...]
     """One sentence for every entry of `[keys]` that could not be followed."""
 
@@ -43,8 +43,13 @@ class Keymap:
         """The first key of a binding as Textual writes it; empty when it has none."""
         return self.keys.get(binding, "").partition(",")[0].strip()
 
+    def unknown(self, widget_ids: Iterable[str]) -> list[str]:
+        """One sentence for every entry that is no command's and none of `widget_ids`."""
+        names = [label(name, 40) for name in self.others if name not in set(widget_ids)]
+        return [_("[keys] has no action “{name}”; /help lists them", name=name) for name in names]
 
-def resolve(defaults: Mapping[str, str], widget_ids: Sequence[str], chosen: Mapping[str, str]) -> Keymap:
+
+def resolve(defaults: Mapping[str, str], chosen: Mapping[str, str]) -> Keymap:
     """Lay `chosen` (id → keys) over `defaults`.
 
     A key that the user gave to one binding is taken from the default of another. When the user gave it to two, the
@@ -53,22 +58,20 @@ def resolve(defaults: Mapping[str, str], widget_ids: Sequence[str], chosen: Mapp
     problems: list[str] = []
     taken: dict[str, str] = {}
     given: dict[str, str] = {}
-    widgets: dict[str, str] = {}
+    others: dict[str, str] = {}
     for binding, text in chosen.items():
         names = split(text)
         if binding in defaults:
             given[binding] = _claim(binding, names, taken, problems)
-        elif binding in widget_ids:
-            widgets[binding] = ",".join(names)
         else:
-            problems.append(_("[keys] has no action “{name}”; /help lists them", name=label(binding, 40)))
+            others[binding] = ",".join(names)
     keys: dict[str, str] = {}
     for binding, text in defaults.items():
         if binding in given:
             keys[binding] = given[binding]
         else:
             keys[binding] = ",".join(name for name in split(text) if name not in taken)
-    return Keymap(keys, widgets, tuple(problems))
+    return Keymap(keys, others, tuple(problems))
 
 
 def split(text: str) -> list[str]:

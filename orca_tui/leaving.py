@@ -31,9 +31,10 @@ class Leaving:
         app = self._app
         if not app.is_headless:
             exit_within(HARD_EXIT, code, getattr(app._driver, "attrs_before", None))
-        app.bridge.stop_all()
-        with suppress(TimeoutError):
-            await asyncio.wait_for(app.bridge.idle(), DRAIN)
+        if app.bridge is not None:
+            app.bridge.stop_all()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(app.bridge.idle(), DRAIN)
         await self.close_core()
         app.exit(return_code=code)
 
@@ -44,13 +45,17 @@ class Leaving:
             await core.close(drain=DRAIN)
 
     def catch_signals(self) -> None:
-        """SIGTERM, SIGHUP and SIGQUIT leave like a quit, with 128 + their number. Call it on the app's loop."""
+        """These signals leave like a quit, with 128 + their number. Call it on the app's loop.
+
+        SIGINT is a signal of other programs here: Ctrl+C is a key.
+        """
         loop = asyncio.get_running_loop()
-        for name in ("SIGTERM", "SIGHUP", "SIGQUIT"):
+        for name in ("SIGTERM", "SIGHUP", "SIGQUIT", "SIGINT"):
             number = getattr(signal, name, None)
             if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
                 with suppress(NotImplementedError):  # Windows
                     loop.add_signal_handler(number, self._on_signal, 128 + number)
 
     def _on_signal(self, code: int) -> None:
-        self._app.spawn(self.leave(code), "leave")
+        if self._app.is_running and not self._begun:
+            self._app.spawn(self.leave(code), "leave")

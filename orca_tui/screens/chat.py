@@ -3,8 +3,11 @@
 It draws; what a key or a typed line means is decided by the app (`orca_tui.actions`, `orca_tui.conversation`).
 """
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
@@ -14,7 +17,6 @@ from textual.widgets import Static
 
 from memory.config import UISettings
 from memory.errors import OrcaError
-from memory.types import ContextReport, Message, Session
 from orca_tui import hints
 from orca_tui.entries import entries_of, entries_of_one, error_entry, key_of, note_of, notice_entry
 from orca_tui.i18n import _
@@ -23,11 +25,14 @@ from orca_tui.messages import TurnEnded
 from orca_tui.screens.columns import SideColumns
 from orca_tui.widgets.composer import Composer
 from orca_tui.widgets.hint_line import HintLine
-from orca_tui.widgets.memory_sidebar import MemorySidebar
-from orca_tui.widgets.session_list import SessionList
 from orca_tui.widgets.status_bar import StatusBar
-from orca_tui.widgets.transcript import Transcript
 from orca_tui.widgets.welcome import Welcome
+
+if TYPE_CHECKING:
+    from memory.types import ContextReport, Message, Session
+    from orca_tui.widgets.memory_sidebar import MemorySidebar
+    from orca_tui.widgets.session_list import SessionList
+    from orca_tui.widgets.transcript import Transcript
 
 
 class ChatScreen(SideColumns):
@@ -38,9 +43,13 @@ class ChatScreen(SideColumns):
     def __init__(self, keymap: Keymap, ui: UISettings, *, now: Callable[[], str] | None = None) -> None:
         """`now`: what ages are reckoned from (default: the system clock)."""
         super().__init__(panel=ui.sessions, sidebar=ui.sidebar)
+        self.add_class("-empty")
         self._keymap = keymap
         self._now = now
         self._blink = ui.cursor_blink
+        self.transcript: Transcript
+        self.sessions: SessionList
+        self.memory: MemorySidebar
         self.session_id: str | None = None
         self.messages: list[Message] = []
         """The path on the screen, oldest first."""
@@ -51,34 +60,45 @@ class ChatScreen(SideColumns):
         self._countdown: Timer | None = None
 
     def compose(self) -> ComposeResult:
-        """The parts. They are kept by name: late news may come while the screen is being taken down."""
-        self.sessions = SessionList(id="sessions", now=self._now)
+        """What one needs to type; the rest is brought in by `furnish` behind the first frame."""
         self.welcome = Welcome(id="welcome")
-        self.transcript = Transcript(id="transcript")
         self.composer = Composer(id="composer")
         self.composer.cursor_blink = self._blink
-        self.memory = MemorySidebar(id="memory", now=self._now)
         self.status = StatusBar(id="status")
         self.hint_line = HintLine(id="hints")
         with Horizontal(id="main"):
-            yield self.sessions
+            yield Vertical(id="panel")
             with Vertical(id="centre"):
                 yield self.welcome
-                yield self.transcript
                 yield self.composer
-            yield self.memory
+            yield Vertical(id="sidebar")
         yield self.status
         yield self.hint_line
         yield Static(Content(_("Too small: orca needs 40 × 10 cells. Nothing is lost.")), id="too-small", markup=False)
 
     def on_mount(self) -> None:
-        """Empty, with the keys to begin with."""
-        self.add_class("-empty")
+        """The keys to begin with."""
         self.show_keys()
+
+    async def furnish(self) -> list[str]:
+        """Bring in transcript and side columns; tells the ids of the bindings that the widgets have.
+
+        Their modules are loaded in a thread, so that typing goes on meanwhile.
+        """
+        kit = await asyncio.to_thread(import_module, "orca_tui.widgets.kit")
+        self.transcript = kit.Transcript(id="transcript")
+        self.sessions = kit.SessionList(id="sessions", now=self._now)
+        self.memory = kit.MemorySidebar(id="memory", now=self._now)
+        with self.app.batch_update():
+            await self.query_one("#centre").mount(self.transcript, before=self.composer)
+            await self.query_one("#panel").mount(self.sessions)
+            await self.query_one("#sidebar").mount(self.memory)
+        widgets = (self.composer, self.transcript, self.sessions, self.memory)
+        return [binding.id for widget in widgets for _key, binding in widget._bindings if binding.id]
 
     # what the conversation shows
 
-    def show_session(self, session_id: str | None, messages: Sequence[Message]) -> None:
+    def show_session(self, session_id: str | None, messages: "Sequence[Message]") -> None:
         """Open a session's path, or an empty one."""
         self.session_id = session_id
         self.messages = list(messages)
@@ -87,11 +107,11 @@ class ChatScreen(SideColumns):
         self.composer.set_history([m.content for m in messages if m.role == "user"])
         self.set_busy(False)
 
-    def show_sessions(self, sessions: Sequence[Session]) -> None:
+    def show_sessions(self, sessions: "Sequence[Session]") -> None:
         """Fill the list of sessions."""
         self.sessions.show(sessions, self.session_id)
 
-    def show_report(self, report: ContextReport | None) -> None:
+    def show_report(self, report: "ContextReport | None") -> None:
         """Where the tokens go."""
         self.memory.show(report)
         if report is not None:
@@ -144,7 +164,7 @@ class ChatScreen(SideColumns):
         """Whether this session is open."""
         return self.is_attached and self.session_id == session_id
 
-    def message_stored(self, message: Message) -> None:
+    def message_stored(self, message: "Message") -> None:
         """The user's message, or the still empty reply."""
         self._begin()
         self._remember(message)
@@ -155,16 +175,16 @@ class ChatScreen(SideColumns):
             self.transcript.begin(replace(entries_of_one(message)[0], model=self.status.status.model))
             self.set_activity(_("waiting for the model"))
 
-    def context_built(self, report: ContextReport) -> None:
+    def context_built(self, report: "ContextReport") -> None:
         """The prompt is ready."""
         self.show_report(report)
 
-    def reply_text(self, reply: Message, text: str) -> None:
+    def reply_text(self, reply: "Message", text: str) -> None:
         """More of the reply."""
         self._streaming()
         self.transcript.feed(key_of(reply), text)
 
-    def reply_reasoning(self, reply: Message, text: str) -> None:
+    def reply_reasoning(self, reply: "Message", text: str) -> None:
         """More of the reasoning."""
         self._streaming()
         self.transcript.feed_reasoning(key_of(reply), text)
@@ -182,7 +202,7 @@ class ChatScreen(SideColumns):
         tick()
         self._countdown = self.set_interval(1.0, tick)
 
-    def reply_finished(self, message: Message, finish_reason: str) -> None:
+    def reply_finished(self, message: "Message", finish_reason: str) -> None:
         """The reply is stored, whole or stopped."""
         known = self._remember(message)
         if known:
@@ -191,7 +211,7 @@ class ChatScreen(SideColumns):
         else:
             self.transcript.add(entries_of_one(message)[0])
 
-    def reply_failed(self, message: Message, error: OrcaError) -> None:
+    def reply_failed(self, message: "Message", error: OrcaError) -> None:
         """Keep what had arrived, and say what happened and what to do."""
         if message.role == "user":
             self.turn_refused(error)
@@ -218,7 +238,7 @@ class ChatScreen(SideColumns):
 
     # what the conversation asks for
 
-    def resume_reply(self, reply: Message, text: str, reasoning: str) -> None:
+    def resume_reply(self, reply: "Message", text: str, reasoning: str) -> None:
         """Draw a reply that went on while another session was open; its entry is not in the transcript."""
         entry = entries_of_one(reply)[0]
         self.transcript.begin(replace(entry, text="", reasoning="", model=self.status.status.model))
@@ -231,7 +251,7 @@ class ChatScreen(SideColumns):
             self.messages.pop()
         self.transcript.set_entries(entries_of(self.messages))
 
-    def newest_reply(self) -> Message | None:
+    def newest_reply(self) -> "Message | None":
         """The newest reply that holds text."""
         return next((m for m in reversed(self.messages) if m.role == "assistant" and m.content), None)
 
@@ -241,11 +261,11 @@ class ChatScreen(SideColumns):
 
     def go_to_sessions(self) -> None:
         """Move to the list of sessions, opening it when it is hidden."""
-        if not self.sessions.display:
+        if not self.query_one("#panel").display:
             self.toggle_panel()
         self.sessions.focus()
 
-    def _remember(self, message: Message) -> bool:
+    def _remember(self, message: "Message") -> bool:
         """Put a message on the path, or its newer version in its place; tells whether it was there."""
         for index, known in enumerate(self.messages):
             if known.id == message.id:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -28,6 +29,7 @@ class Choice:
 class Choose(ModalScreen[str | None]):
     """Gives the value of the choice, or `None` when the user left."""
 
+    CSS_PATH = Path(__file__).with_name("dialogs.tcss")
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "leave", show=False, id="choose.leave"),
         Binding("j", "move(1)", show=False),

@@ -8,6 +8,7 @@ import importlib.util
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
@@ -45,6 +46,7 @@ class Picked:
 class ModelPicker(ModalScreen[Picked | None]):
     """Gives what was picked, or `None` when the user left."""
 
+    CSS_PATH = Path(__file__).with_name("dialogs.tcss")
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "back", show=False, id="model.back")]
 
     def __init__(
@@ -172,10 +174,7 @@ class ModelPicker(ModalScreen[Picked | None]):
         def progress(done: int, total: int) -> None:
             if self._cancel.is_set():
                 raise ModelFileError(_("The download was cancelled."))
-            share = f"{100 * done // total} %" if total else ""
-            text = _(
-                "fetching the model: {done} of {total} MB  {share}", done=done >> 20, total=total >> 20, share=share
-            )
+            text = _("fetching the model: {n} %", n=100 * done // max(1, total))
             self.app.call_from_thread(self._say, text)
 
         install_builtin(self._home, progress)

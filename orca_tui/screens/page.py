@@ -1,6 +1,7 @@
 """A page of text over the chat: help, search results, doctor. Scrolls; Esc closes."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -28,6 +29,7 @@ class PageBody(VerticalScroll):
 class Page(ModalScreen[None]):
     """A title and lines that were made from plain text (`Content`, never markup)."""
 
+    CSS_PATH = Path(__file__).with_name("dialogs.tcss")
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "close", show=False, id="page.close"),
     ]

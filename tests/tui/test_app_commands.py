@@ -51,27 +51,28 @@ def test_two_slashes_send_one() -> None:
 
 
 def test_a_chosen_key_replaces_the_default_and_is_taken_from_others() -> None:
-    keymap = keys.resolve({"new": "ctrl+n", "quit": "ctrl+q"}, [], {"new": "ctrl+q"})
+    keymap = keys.resolve({"new": "ctrl+n", "quit": "ctrl+q"}, {"new": "ctrl+q"})
     assert keymap.keys == {"new": "ctrl+q", "quit": ""}
     assert keymap.problems == ()
 
 
 def test_a_clash_and_an_unknown_action_are_told_once_each() -> None:
-    keymap = keys.resolve({"new": "ctrl+n", "quit": "ctrl+q"}, [], {"new": "f5", "quit": "f5,f7", "nwe": "f8"})
+    keymap = keys.resolve({"new": "ctrl+n", "quit": "ctrl+q"}, {"new": "f5", "quit": "f5,f7", "nwe": "f8"})
     assert keymap.keys == {"new": "f5", "quit": "f7"}
-    assert len(keymap.problems) == 2
-    assert "F5" in keymap.problems[0]
-    assert "nwe" in keymap.problems[1]
+    (clash,) = keymap.problems
+    assert "F5" in clash
+    (unknown,) = keymap.unknown(["send"])
+    assert "nwe" in unknown
 
 
 def test_keys_of_widgets_go_to_textual() -> None:
-    keymap = keys.resolve({"new": "ctrl+n"}, ["send"], {"send": "ctrl+enter"})
-    assert keymap.widgets == {"send": "ctrl+enter"}
-    assert keymap.problems == ()
+    keymap = keys.resolve({"new": "ctrl+n"}, {"send": "ctrl+enter"})
+    assert keymap.others == {"send": "ctrl+enter"}
+    assert keymap.unknown(["send"]) == []
 
 
 def test_an_empty_key_switches_one_off() -> None:
-    keymap = keys.resolve(default_keys(), [], {"new": ""})
+    keymap = keys.resolve(default_keys(), {"new": ""})
     assert "new" not in {binding.id for binding in bindings(keymap)}
 
 

@@ -68,8 +68,8 @@ async def test_text_that_begins_with_a_slash_can_be_sent(home: Path) -> None:
 async def test_side_columns_have_a_place_when_there_is_room(home: Path, width: int, panel: bool, sidebar: bool) -> None:
     app = make_app(home)
     async with running(app, (width, 24)):
-        assert app.chat.query_one(SessionList).display is panel
-        assert app.chat.query_one(MemorySidebar).display is sidebar
+        assert app.chat.query_one("#panel").display is panel
+        assert app.chat.query_one("#sidebar").display is sidebar
         assert app.chat.composer.size.width > 20
 
 
@@ -78,11 +78,11 @@ async def test_the_sidebar_lies_over_a_narrow_chat_until_esc(home: Path) -> None
     async with running(app, (80, 24)) as pilot:
         before = app.chat.composer.size.width
         await pilot.press("f3")
-        await until(pilot, lambda: app.chat.query_one(MemorySidebar).display)
+        await until(pilot, lambda: app.chat.query_one("#sidebar").display)
         assert app.chat.composer.size.width == before
         assert "Memory" in screen_text(app)
         await pilot.press("escape")
-        await until(pilot, lambda: not app.chat.query_one(MemorySidebar).display)
+        await until(pilot, lambda: not app.chat.query_one("#sidebar").display)
 
 
 async def test_the_columns_can_be_put_away_in_a_wide_chat(home: Path) -> None:
@@ -90,8 +90,8 @@ async def test_the_columns_can_be_put_away_in_a_wide_chat(home: Path) -> None:
     async with running(app, (160, 30)) as pilot:
         await pilot.press("f3")
         await pilot.press("f4")
-        await until(pilot, lambda: not app.chat.query_one(MemorySidebar).display)
-        assert not app.chat.query_one(SessionList).display
+        await until(pilot, lambda: not app.chat.query_one("#sidebar").display)
+        assert not app.chat.query_one("#panel").display
 
 
 async def test_a_session_is_chosen_from_the_list(home: Path) -> None:
@@ -105,7 +105,7 @@ async def test_a_session_is_chosen_from_the_list(home: Path) -> None:
         await until(pilot, lambda: isinstance(app.focused, SessionList))
         await pilot.press("enter")
         await until(pilot, lambda: "Answer." in screen_text(app))
-        assert not app.chat.query_one(SessionList).display
+        assert not app.chat.query_one("#panel").display
 
 
 async def test_the_memory_shows_the_turn(home: Path) -> None:

@@ -66,8 +66,16 @@ def assert_restored(output: bytes) -> None:
     assert b"Traceback" not in output
 
 
+def test_what_is_typed_before_the_first_frame_is_there(terminal: Terminal) -> None:
+    terminal.child.send("early bird")
+    terminal.wait_for("scripted")  # in the status bar: everything is up
+    terminal.child.send("\r")
+    terminal.wait_for("after")
+    assert b"early bird" in terminal.output[terminal.output.index(b"\x1b[?1049h") :]
+
+
 def test_it_talks_and_leaves_the_terminal_clean(terminal: Terminal) -> None:
-    terminal.wait_for("Send a message")
+    terminal.wait_for("end a message")
     terminal.child.send("hello\r")
     terminal.wait_for("after")
     terminal.child.send("\x11")  # Ctrl+Q
