@@ -16,7 +16,7 @@ from memory.maintenance import Maintenance
 from memory.manager import MemoryManager
 from memory.owner import WriterCheck
 from memory.provider.base import ChatModel, Embedder
-from memory.store import open_store
+from memory.store import open_store_or_fallback
 from memory.store.base import Store
 from memory.store.ledger import Ledger
 from memory.tokens import TokenCounter
@@ -56,6 +56,10 @@ class Core:
         self.counter = TokenCounter()
         self.interrupted: list[Message] = []
         """Replies that a process left unfinished, found at the start; nothing is sent for them."""
+        self.problems: list[OrcaError] = []
+        """What is not as it should be, though orca goes on: the database cannot be opened, and files take its place."""
+        self.waiting_files = 0
+        """Such files that hold what the database does not: `orca-tui migrate` brings it in."""
         self._env = env
         self._chat = chat
         self._retired: list[ChatModel] = []
@@ -89,16 +93,21 @@ class Core:
     ) -> "Core":
         """Open the store in `home`; models are built when they are first needed, unless they are given.
 
-        Raises `StoreOpenError`.
+        A database that cannot be opened is left as it is, and plain files take its place (`problems`). Raises leaves of
+        `StoreError` when that is not possible either.
         """
         clock = clock or SystemClock()
-        store = open_store(home.database, clock=clock)
-        return cls(home, settings, store, clock=clock, chat=chat, embedder=embedder, env=env)
+        store, problem = open_store_or_fallback(home, clock=clock)
+        core = cls(home, settings, store, clock=clock, chat=chat, embedder=embedder, env=env)
+        if problem is not None:
+            core.problems.append(problem)
+        return core
 
     async def start(self) -> None:
         """Mark replies that were interrupted, and begin the background work. Sends nothing."""
         check = WriterCheck(self.clock)
         self.interrupted = await asyncio.to_thread(self.store.recover_interrupted, check)
+        self.waiting_files = await asyncio.to_thread(self._count_waiting_files)
         self._loop = asyncio.get_running_loop()
         self.queue.start()
         self.maintenance.catch_up()
@@ -157,6 +166,11 @@ class Core:
                 self._subscribers.remove(callback)
 
         return unsubscribe
+
+    def _count_waiting_files(self) -> int:
+        from memory.migrate import waiting_files
+
+        return waiting_files(self.home, self.store)
 
     async def _build_embedder(self) -> Embedder | None:
         from memory.provider.factory import build_embedder

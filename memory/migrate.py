@@ -6,6 +6,7 @@ file beside the source, with its line number and the reason.
 """
 
 import errno
+import logging
 import os
 from collections import Counter
 from collections.abc import Callable
@@ -14,13 +15,15 @@ from functools import partial
 from pathlib import Path
 
 from memory.config import Home
-from memory.errors import StoreError
 from memory.old_sessions import OldSessionFile
 from memory.own_files import OwnFile, message_digest, own_files
 from memory.rejects import Rejects
+from memory.store.base import Store
 from memory.store.imports import ImportedMessage, ImportMark, ImportPart
 from memory.store.jsonl.log import MEMORIES, SESSIONS, is_ours
 from memory.types import Scope
+
+log = logging.getLogger(__name__)
 
 BATCH = 500
 """Messages that go into one transaction: well under a second."""
@@ -198,16 +201,20 @@ class Migration:
             self._store.set_import_mark(_mark_of(report.path, old, finished=finished))
 
 
-def pending(home: Home, store: ImportPart) -> int:
-    """How many sessions the store on plain files has left that were not brought in yet, or have grown since.
+def waiting_files(home: Home, store: Store) -> int:
+    """How many files the store on plain files has left that were not brought in yet, or have grown since.
 
-    What other programs have written is not counted: it may stay where it is.
+    What other programs have written is not counted: it may stay where it is. 0 unless `store` is the database, or when
+    the files cannot be read.
     """
+    if not isinstance(store, ImportPart) or not (home.root / SESSIONS).is_dir():
+        return 0
     done = {mark.path: mark.size for mark in store.import_marks() if mark.finished}
     try:
         return sum(done.get(str(path.absolute())) != path.stat().st_size for path in own_files(home.root))
     except OSError as error:
-        raise StoreError(f"{home.root / SESSIONS} cannot be read: {error.strerror}.") from error
+        log.warning("%s cannot be read: %s", home.root / SESSIONS, error.strerror)
+        return 0
 
 
 def _mark_of(path: Path, old: OldSessionFile | OwnFile, *, finished: bool = False) -> ImportMark:

@@ -180,22 +180,29 @@ async def _store(case: Case) -> list[Row]:
     if not case.home.database.is_file():
         return [*rows, _row("store", "ok", "not made yet; the first start makes it")]
     try:
-        found = await asyncio.to_thread(_open, case.home.database)
+        found = await asyncio.to_thread(_open, case.home.database, case.home)
     except OrcaError as error:
-        return [*rows, _row("store", "fail", str(error), error.hint)]
+        instead = f"Until it can be opened, everything is kept in {case.home.root / 'sessions'}."
+        return [*rows, _row("store", "fail", f"{error} {instead}", error.hint)]
     counts = ", ".join(f"{found['stats'].get(name, 0)} {name.replace('_', ' ')}" for name in STATS)
-    return [*rows, _row("store", "ok", f"schema {found['schema_version']}; {counts}")]
+    detail = f"schema {found['schema_version']}; {counts}"
+    if waiting := found["waiting"]:
+        advice = "Bring them in: orca-tui migrate"
+        return [*rows, _row("store", "warn", f"{detail}; files that are not in it yet: {waiting}", advice)]
+    return [*rows, _row("store", "ok", detail)]
 
 
 STATS = ("sessions", "messages", "short_term", "long_term", "embeddings")
 
 
-def _open(path: Path) -> dict[str, Any]:
+def _open(path: Path, home: Home | None = None) -> dict[str, Any]:
+    from memory.migrate import waiting_files
     from memory.store import open_store
 
     store = open_store(path)
     try:
-        return {**store.capabilities(), "stats": store.stats()}
+        waiting = waiting_files(home, store) if home else 0
+        return {**store.capabilities(), "stats": store.stats(), "waiting": waiting}
     finally:
         store.close()
 

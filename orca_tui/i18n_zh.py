@@ -231,4 +231,9 @@ TEXTS: dict[str, str] = {
     'Write it like "#6cb6e8".': "请写成“#6cb6e8”这样。",
     '"{name}" is not a colour: {value}': "“{name}”不是颜色：{value}",
     '"{name}" must be a plain colour without transparency.': "“{name}”必须是不透明的普通颜色。",
+    # Sessions kept in files
+    "{n} files from when the database could not be opened are not in it yet.": (
+        "数据库打不开期间保存的 {n} 个文件还没有导入。"
+    ),
+    "To bring them in, run: orca-tui migrate": "要导入它们，请运行：orca-tui migrate",
 }

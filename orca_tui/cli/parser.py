@@ -11,6 +11,7 @@ EXAMPLES = """\
 orca-tui                          open the app
 orca-tui ask "Why is the sky blue?"
 git diff | orca-tui ask           ask what comes through a pipe
+orca-tui migrate old-sessions/    bring in conversations from JSONL files
 orca-tui config set llm.api_key - paste a key without showing it
 orca-tui doctor                   what works here, and what to do about the rest
 """
@@ -58,6 +59,7 @@ def build_parser() -> Parser:
     _add_ask(commands, shared)
     _add_sessions(commands, shared)
     _add_memory(commands, shared)
+    _add_migrate(commands, shared)
     _add_config(commands, shared)
     _add_model(commands, shared)
     doctor = commands.add_parser("doctor", parents=[shared], help="what works here, and what to do about the rest")
@@ -97,6 +99,15 @@ def _add_memory(commands: Any, shared: Parser) -> None:
     search.add_argument("query", nargs="+", metavar="QUERY")
     _add_limit(search, 10)
     _add_json(search)
+
+
+def _add_migrate(commands: Any, shared: Parser) -> None:
+    migrate = commands.add_parser("migrate", parents=[shared], help="bring old session files into the database")
+    migrate.add_argument(
+        "path", nargs="?", metavar="PATH", help="a .jsonl file, or a directory with such files (default: those in home)"
+    )
+    migrate.add_argument("--dry-run", action="store_true", help="only tell what would come in")
+    _add_json(migrate)
 
 
 def _add_config(commands: Any, shared: Parser) -> None:

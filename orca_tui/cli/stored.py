@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from memory.config import Home, Settings
 from memory.errors import ConfigError
 from memory.text import label
+from orca_tui.plain import complain
 
 if TYPE_CHECKING:
     from memory.core import Core
@@ -15,11 +16,16 @@ if TYPE_CHECKING:
 
 @contextmanager
 def open_read(home: Home) -> "Iterator[Store]":
-    """The store alone, for what needs neither model nor embedder. Raises leaves of `StoreError`."""
-    from memory.store import open_store
+    """The store alone, for what needs neither model nor embedder. Raises leaves of `StoreError`.
+
+    A database that cannot be opened is told on stderr; what plain files hold is read instead.
+    """
+    from memory.store import open_store_or_fallback
 
     prepare(home)
-    store = open_store(home.database)
+    store, problem = open_store_or_fallback(home)
+    if problem is not None:
+        complain(problem)
     try:
         yield store
     finally:
@@ -33,6 +39,8 @@ async def open_core(home: Home, settings: Settings) -> "AsyncIterator[Core]":
 
     prepare(home)
     core = Core.open(home, settings)
+    for problem in core.problems:
+        complain(problem)
     try:
         await core.start()
         yield core

@@ -239,12 +239,10 @@ async def test_an_embedder_is_built_once(home: Path, monkeypatch: pytest.MonkeyP
     await core.close()
 
 
-def test_a_damaged_database_is_told(home: Path) -> None:
-    place = Home(home)
-    place.ensure()
-    place.database.write_bytes(b"this is no database, and it is longer than a header " * 10)
+def test_a_home_that_takes_neither_database_nor_files_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
     with pytest.raises(StoreOpenError):
-        Core.open(place, Settings())
+        Core.open(Home(tmp_path / "file"), Settings())
 
 
 async def test_opening_without_a_start_and_closing(home: Path) -> None:

@@ -22,7 +22,7 @@ MEMORIES = "memories.jsonl"
 VECTORS = "vectors.jsonl"
 LOCK = "sessions.lock"
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-_FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.ELOOP)
+_FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST, errno.ELOOP)
 
 Apply = Callable[[str, bytes], None]
 """Takes the name of a file (without `.jsonl`) and one of its lines, or raises `ValueError`."""

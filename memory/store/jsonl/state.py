@@ -68,7 +68,7 @@ class State:
         """Take in one line of the file `stem`. Raises `ValueError` when it is damaged; nothing is taken in then."""
         try:
             self._take(stem, parse_line(line))
-        except (TypeError, LookupError, OverflowError) as error:
+        except (TypeError, LookupError, AttributeError, OverflowError) as error:
             raise ValueError(f"the line is damaged: {error}") from error
 
     def _take(self, stem: str, found: Line) -> None:
