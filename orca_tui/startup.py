@@ -4,17 +4,20 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from memory.errors import OrcaError
-from memory.events import BackgroundEvent
-from orca_tui.conversation import Conversation, newest
 from orca_tui.i18n import _
 from orca_tui.messages import CoreChanged
 from orca_tui.provider_setup import DEMO, nothing_chosen, notice_about
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from memory.clock import Clock
     from memory.core import Core
+    from memory.events import BackgroundEvent
     from memory.provider.base import ChatModel, Embedder
+    from memory.types import Message
     from orca_tui.app import OrcaApp
+    from orca_tui.conversation import Conversation
 
 
 class Startup:
@@ -37,6 +40,10 @@ class Startup:
     async def run(self) -> None:
         """Open the store and a session, send what was typed meanwhile, then build the model."""
         app = self._app
+        app.warn(app.keymap.unknown(await app.chat.furnish()))
+        from orca_tui.bridge import Bridge
+        from orca_tui.conversation import Conversation
+
         try:
             core = await asyncio.to_thread(self._open_core)
             app.core = core
@@ -47,6 +54,7 @@ class Startup:
         queue = core.queue
         app.chat.show_queue(queue.waiting, queue.status, queue.problem)
         core.subscribe(self._changed)
+        app.bridge = Bridge(app.chat)
         conversation = Conversation(core, app.chat, app.bridge, app.spawn)
         await self._open_first(conversation, core)
         app.conversation = conversation
@@ -89,7 +97,7 @@ class Startup:
         busy = chat.composer.text or chat.messages or self._app.screen is not chat
         return nothing_chosen(self._app.settings) and not busy
 
-    def _changed(self, event: BackgroundEvent) -> None:
+    def _changed(self, event: "BackgroundEvent") -> None:
         self._app.post_message(CoreChanged(event))
 
     def _open_core(self) -> "Core":
@@ -100,16 +108,20 @@ class Startup:
             app.home, app.settings, clock=self._clock, chat=self._chat, embedder=self._embedder, env=app.env
         )
 
-    async def _open_first(self, conversation: Conversation, core: "Core") -> None:
+    async def _open_first(self, conversation: "Conversation", core: "Core") -> None:
         """The session that was asked for, else one whose reply was interrupted, else a new one."""
         try:
             if self._session_id:
                 asked = await asyncio.to_thread(core.store.find_session, self._session_id)
                 await conversation.open(asked.id)
-            elif interrupted := newest(core.interrupted):
+            elif interrupted := _newest(core.interrupted):
                 await conversation.open(interrupted.session_id)
             else:
                 await conversation.new()
         except OrcaError as error:
             self._app.tell_error(error)
             await conversation.new()
+
+
+def _newest(messages: "Sequence[Message]") -> "Message | None":
+    return max(messages, key=lambda message: message.id, default=None)
