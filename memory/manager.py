@@ -11,7 +11,8 @@ from memory.clock import Clock
 from memory.config import Settings
 from memory.pick import Asked, Pick, Picker
 from memory.prompt import Prompt, fence_text, is_sent, memory_block, request_messages
-from memory.recall import Filters, GetEmbedder, Recall
+from memory.query_vector import GetEmbedder
+from memory.recall import Filters, Recall
 from memory.store.base import Store
 from memory.tokens import TokenCounter
 from memory.types import (
@@ -30,7 +31,7 @@ from memory.types import (
 
 CUT_OFF_TOKENS = 12
 """What the mark behind a partial reply costs."""
-SEARCH_MIN_Z = 1.0
+SEARCH_MIN_Z = 0.0
 """A search shows what shares a term with the query, or stands out by so many deviations."""
 
 

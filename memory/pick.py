@@ -10,8 +10,9 @@ from dataclasses import dataclass, replace
 from memory.branches import searched_branches
 from memory.config import MemorySettings
 from memory.prompt import Entry, entry_line, is_sent, request_text
+from memory.query_vector import QueryVector
 from memory.ranking import MIN_Z, is_relevant
-from memory.recall import Filters, Found, QueryVector, Recall
+from memory.recall import Filters, Found, Recall
 from memory.store.base import Store
 from memory.store.search import terms
 from memory.tokens import TokenCounter

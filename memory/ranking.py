@@ -1,7 +1,8 @@
 """One formula that ranks what recall finds, and the gate that keeps out what is not relevant.
 
-total = z(cosine) + 4 · (BM25 / best BM25) · coverage + small terms for importance, recency, heat and branch.
-Coverage is the share of the query's terms, weighted by rarity, that the text holds. Every part is kept.
+total = z(cosine) + 3 · (BM25 / best BM25) · coverage² + context + form, and small terms for importance, recency, heat
+and branch. Coverage is the share of the query's terms, weighted by rarity, that the text holds. Every part is kept.
+The weights were fitted on the development half of `benchmarks/data` and rounded; `benchmarks/recall.py` measures them.
 """
 
 import math
@@ -10,10 +11,18 @@ from dataclasses import dataclass
 from statistics import NormalDist, fmean, pstdev
 
 from memory.clock import from_iso
+from memory.question import Wanted, substance
 from memory.store.search import terms
 from memory.types import ScoreParts
 
-TEXT_WEIGHT = 4.0
+TEXT_WEIGHT = 3.0
+BEFORE_WEIGHT = 0.1
+AFTER_WEIGHT = 0.15
+ANSWER_WEIGHT = 0.5
+"""A turn gains these shares of what the turns around it score; the last, as far as the one before is a question."""
+QUERY_SHIFT = 0.5
+"""How much of what all questions have in common is taken out of a query's vector. It is no part of the subject, and
+it draws in other questions and texts that are near to everything."""
 IMPORTANCE_WEIGHT = 0.4
 RECENCY_WEIGHT = 0.3
 RECENCY_DAYS = 30.0
@@ -27,6 +36,8 @@ MIN_COVERAGE = 0.3
 """Share of the query's rarity-weighted terms from which a text counts as being about it."""
 MIN_Z = 2.2
 """Standard deviations above the store's background from which a vector alone counts, in a small store."""
+PRIOR_ITEMS = 8
+"""The store's background counts as much as so many cosines of the query itself."""
 NOISE_SHARE = 0.75
 """The best of n unrelated texts stands out by about so much of the 1/n quantile of a normal distribution."""
 
@@ -39,6 +50,17 @@ class Background:
     deviation: float
     threshold: float = MIN_Z
     """Deviations from which a vector alone counts; more in a large store, where chance has more tries."""
+
+    def adapted(self, cosines: Sequence[float], population: int) -> "Background":
+        """The background of one query: some lie near to everything. From its best cosines among `population`."""
+        if not cosines:
+            return self
+        count = len(cosines)
+        mean, deviation = _untruncated(cosines, max(count, population))
+        share = count / (count + PRIOR_ITEMS)
+        return Background(
+            share * mean + (1 - share) * self.mean, share * deviation + (1 - share) * self.deviation, self.threshold
+        )
 
     def z(self, cosine: float) -> float:
         """How far above the background a cosine is, in standard deviations, between -6 and 6."""
@@ -85,6 +107,7 @@ class Query:
     text: str
     weights: Mapping[str, float]
     """Rarity of each search term in the store; sums to 1 unless there is no term."""
+    wanted: Wanted
 
     @classmethod
     def of(cls, text: str, total: int, frequency: Mapping[str, int]) -> "Query":
@@ -92,20 +115,39 @@ class Query:
         found = set(terms(text))
         idf = {term: math.log1p((total + 1) / (1 + frequency.get(term, 0))) for term in found}
         whole = sum(idf.values()) or 1.0
-        return cls(text, {term: value / whole for term, value in idf.items()})
+        return cls(text, {term: value / whole for term, value in idf.items()}, Wanted.by(text))
 
     def coverage(self, text: str) -> float:
         """The rarity-weighted share of the query's terms that a text holds, 0–1."""
         return min(1.0, sum(self.weights.get(term, 0.0) for term in set(terms(text))))
 
 
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What the turns before and after a message score (`own`), and how much of the one before is a question."""
+
+    before: float = 0.0
+    after: float = 0.0
+    question: float = 0.0
+
+
+ALONE = Around()
+
+
+def own(z: float, bm25: float, coverage: float) -> float:
+    """What vector and text say of one item, not below 0: what it lends to its neighbours."""
+    return max(0.0, z + TEXT_WEIGHT * bm25 * coverage**2)
+
+
 def score(
+    query: Query,
+    text: str,
     *,
     z: float,
     bm25: float,
-    coverage: float,
     timestamp: str,
     now: str,
+    around: Around = ALONE,
     importance: float = 0.5,
     access_count: int = 0,
     preferred_branch: bool = False,
@@ -113,13 +155,16 @@ def score(
 ) -> ScoreParts:
     """Rank one item. `z` is 0 without vectors; `bm25` is relative to the best hit of its kind, 0–1."""
     days = max(0.0, (from_iso(now) - from_iso(timestamp)).total_seconds() / 86_400)
+    coverage = query.coverage(text)
     parts = {
         "vector": z,
-        "text": TEXT_WEIGHT * bm25 * coverage,
+        "text": TEXT_WEIGHT * bm25 * coverage**2,
         "importance": IMPORTANCE_WEIGHT * importance,
         "recency": EXPIRED if expired else RECENCY_WEIGHT * math.exp(-days / RECENCY_DAYS),
         "heat": HEAT_WEIGHT * (1 - 1 / (1 + math.log1p(access_count))),
         "branch": BRANCH_BOOST if preferred_branch else 0.0,
+        "context": (BEFORE_WEIGHT + ANSWER_WEIGHT * around.question) * around.before + AFTER_WEIGHT * around.after,
+        "form": substance(text) + query.wanted.fit(text),
     }
     return ScoreParts(**parts, coverage=coverage, total=sum(parts.values()))
 

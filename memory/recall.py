@@ -1,61 +1,27 @@
 """Finding: text and meaning together, one ranking. `memory.manager` decides what of it goes into a prompt."""
 
-import asyncio
-import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from memory.branches import route_branch
 from memory.clock import Clock
 from memory.config import BranchSettings
-from memory.errors import NotFoundError, OrcaError
-from memory.provider.base import Embedder
-from memory.ranking import Background, Query, background, relative, score
+from memory.errors import NotFoundError
+from memory.query_vector import GetEmbedder, QueryEmbedder, QueryVector
+from memory.question import question_share
+from memory.ranking import ALONE, Around, Query, background, own, relative, score
 from memory.store.base import Store
 from memory.store.search import terms
-from memory.text import language_of
-from memory.types import ITEM_KINDS, Candidate, Hit, ItemKind, LongTermMemory, Message, Scope, ShortTermMemory
+from memory.types import Candidate, Hit, ItemKind, LongTermMemory, Message, Scope, ShortTermMemory
 from memory.worth import asked_types
 
-if TYPE_CHECKING:
-    from memory.provider.base import Vectors
-
-log = logging.getLogger(__name__)
-
-QUERY_WAIT = 1.5
-"""Seconds that a turn waits for the vector of its query before it goes on with text alone."""
-POOL = 40
+POOL = 60
 """Hits taken from each index and kind before ranking."""
-PROBE_POOL = 100
-
-GetEmbedder = Callable[[], Awaitable[Embedder | None]]
-
-_PROBES = {
-    "en": (
-        "How do I fix a leaking kitchen tap?",
-        "Who won the match last night?",
-        "The committee postponed its annual meeting.",
-        "What is the boiling point of ethanol?",
-        "Show me cheap flights for the holidays.",
-        "A violin has four strings.",
-        "Explain how vaccines are tested.",
-        "The invoice was sent to the wrong department.",
-    ),
-    "zh": (
-        "厨房的水龙头漏水怎么修？",
-        "昨晚的比赛谁赢了？",
-        "委员会推迟了年度会议。",
-        "乙醇的沸点是多少？",
-        "帮我找假期的便宜机票。",
-        "小提琴有四根弦。",
-        "疫苗是怎样测试的？",
-        "发票寄错了部门。",
-    ),
-}
-"""Sentences about nothing in particular: what they score against a store is its background."""
-
+SAMPLE = 100
+"""Cosines of the nearest by which a query is calibrated."""
+REACH = 10
+"""Of so many of the best messages, the turns before and after are looked at though no index found them."""
 
 Row = Message | ShortTermMemory | LongTermMemory
 
@@ -74,15 +40,6 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class QueryVector:
-    """A query as the embedder sees it."""
-
-    vector: "Vectors"
-    model: str
-    background: Background | None
-
-
-@dataclass(frozen=True, slots=True)
 class Filters:
     """Where to look. The fields are those of the store's searches."""
 
@@ -92,52 +49,25 @@ class Filters:
     branches: tuple[str, ...] | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class _Evidence:
+    """What the indexes say of one row."""
+
+    row: Row
+    z: float
+    bm25: float
+    own: float
+
+
 class Recall:
     """Searches a store by text and by meaning. Blocking methods are meant for a thread."""
 
     def __init__(self, store: Store, clock: Clock, embedder: GetEmbedder, rules: Mapping[str, BranchSettings]) -> None:
         self._store = store
         self._clock = clock
-        self._embedder = embedder
         self._rules = rules
-        self._probes: dict[tuple[str, str], Vectors] = {}
-        self._backgrounds: dict[tuple[str, str], tuple[int, Background | None]] = {}
-
-    async def embed_query(self, text: str, *, wait: float = QUERY_WAIT) -> QueryVector | None:
-        """The query's vector; `None` when there is no embedder, it fails, or it takes longer than `wait` seconds."""
-        try:
-            return await asyncio.wait_for(self._embed_query(text), wait)
-        except TimeoutError:
-            log.warning("the query's vector was not there within %.1f s: text search only", wait)
-        except OrcaError as error:
-            log.warning("the query could not be embedded, text search only: %s", error)
-        return None
-
-    async def _embed_query(self, text: str) -> QueryVector | None:
-        embedder = await self._embedder()
-        if embedder is None:
-            return None
-        language = language_of(text)
-        key = (embedder.model, language)
-        probes = () if key in self._probes else _PROBES[language]
-        vectors = await embedder.embed([text, *probes], "query")
-        if probes:
-            self._probes[key] = vectors[1:]
-        known = await asyncio.to_thread(self._background, key)
-        return QueryVector(vectors[0], embedder.model, known)
-
-    def _background(self, key: tuple[str, str]) -> Background | None:
-        """What unrelated texts score here; measured again whenever the number of vectors has doubled."""
-        population = self._store.stats().get("embeddings", 0)
-        measured, known = self._backgrounds.get(key, (0, None))
-        if population >= 2 * measured or not measured:
-            samples = [
-                [c.score for c in self._store.search_vector(probe, model=key[0], kinds=ITEM_KINDS, limit=PROBE_POOL)]
-                for probe in self._probes[key]
-            ]
-            known = background(samples, population)
-            self._backgrounds[key] = (population, known)
-        return known
+        self._queries = QueryEmbedder(store, embedder)
+        self.embed_query = self._queries.embed
 
     def find(
         self, text: str, vector: QueryVector | None, *, kinds: Sequence[ItemKind], filters: Filters, pool: int = POOL
@@ -149,12 +79,14 @@ class Recall:
         for kind in kinds:
             z = self._by_vector(vector, kind, filters, pool)
             bm25 = relative((c.id, c.score) for c in self._by_text(text, kind, filters, pool))
-            for item in dict.fromkeys((*z, *bm25)):
-                with suppress(NotFoundError):  # erased between the search and here
-                    row = self._row(kind, item)
-                    found.append(
-                        self.rank(row, query, z=z.get(item, 0.0), bm25=bm25.get(item, 0.0), preferred=preferred)
-                    )
+            evidence = self._evidence(query, kind, z, bm25)
+            if kind == "message":
+                self._reach_out(evidence, min(z.values(), default=0.0))
+            around = _around(evidence) if kind == "message" else {}
+            found += [
+                self.rank(e.row, query, z=e.z, bm25=e.bm25, around=around.get(item, ALONE), preferred=preferred)
+                for item, e in evidence.items()
+            ]
         return sorted(found, key=lambda f: -f.hit.parts.total)
 
     def query(self, text: str) -> Query:
@@ -163,18 +95,27 @@ class Recall:
         return Query.of(text, total, frequency)
 
     def rank(
-        self, row: Row, query: Query, *, z: float = 0.0, bm25: float = 0.0, preferred: frozenset[str] = frozenset()
+        self,
+        row: Row,
+        query: Query,
+        *,
+        z: float = 0.0,
+        bm25: float = 0.0,
+        around: Around = ALONE,
+        preferred: frozenset[str] = frozenset(),
     ) -> Found:
         """Score one row against a query."""
         now = self._clock.now()
         memory = row if isinstance(row, LongTermMemory) else None
         timestamp = row.timestamp if isinstance(row, Message) else row.updated_at
         parts = score(
+            query,
+            row.content,
             z=z,
             bm25=bm25,
-            coverage=query.coverage(row.content),
             timestamp=timestamp,
             now=now,
+            around=around,
             importance=memory.importance if memory else 0.5,
             access_count=memory.access_count if memory else 0,
             preferred_branch=memory is not None and memory.branch in preferred,
@@ -191,6 +132,43 @@ class Recall:
             parts=parts,
         )
         return Found(hit, row)
+
+    def before(self, message: Message) -> Message | None:
+        """The turn that a message answers."""
+        return self._message(message.parent_id) if message.parent_id else None
+
+    def after(self, message: Message) -> Message | None:
+        """The turn that answers a message, when it is the next one that was stored."""
+        answer = self._message(message.id + 1)
+        return answer if answer and answer.parent_id == message.id else None
+
+    def _message(self, message_id: int) -> Message | None:
+        with suppress(NotFoundError):
+            message = self._store.message(message_id)
+            if message.role in ("user", "assistant") and message.state != "streaming" and message.content.strip():
+                return message
+        return None
+
+    def _evidence(
+        self, query: Query, kind: ItemKind, z: Mapping[int, float], bm25: Mapping[int, float]
+    ) -> dict[int, _Evidence]:
+        evidence = {}
+        for item in dict.fromkeys((*z, *bm25)):
+            with suppress(NotFoundError):  # erased between the search and here
+                row = self._row(kind, item)
+                by_text = bm25.get(item, 0.0)
+                coverage = query.coverage(row.content) if by_text else 0.0
+                evidence[item] = _Evidence(row, z.get(item, 0.0), by_text, own(z.get(item, 0.0), by_text, coverage))
+        return evidence
+
+    def _reach_out(self, evidence: dict[int, _Evidence], z: float) -> None:
+        """Add the turns around the best messages: no nearer than `z`, the farthest that the index found."""
+        best = sorted(evidence.values(), key=lambda e: -e.own)[:REACH]
+        for one in best:
+            if isinstance(one.row, Message):
+                for row in (self.before(one.row), self.after(one.row)):
+                    if row and row.id not in evidence:
+                        evidence[row.id] = _Evidence(row, z, 0.0, own(z, 0.0, 0.0))
 
     def _preferred(self, text: str) -> frozenset[str]:
         """The branches where the memories that a question asks for would lie."""
@@ -220,11 +198,30 @@ class Recall:
             vector.vector,
             model=vector.model,
             kinds=(kind,),
-            limit=limit,
+            limit=max(limit, SAMPLE),
             session_id=filters.session_id,
             exclude_session=filters.exclude_session,
             scope=filters.scope,
             branches=filters.branches,
         )
-        known = vector.background or background([[c.score for c in nearest]], len(nearest))
-        return {c.id: known.z(c.score) for c in nearest} if known else {}
+        cosines = [c.score for c in nearest]
+        known = vector.background or background([cosines], len(nearest))
+        if known is None:
+            return {}
+        whole = vector.counts.get(kind, 0) if len(nearest) >= SAMPLE else len(nearest)
+        here = known.adapted(cosines, whole)
+        return {c.id: here.z(c.score) for c in nearest[:limit]}
+
+
+def _around(evidence: Mapping[int, _Evidence]) -> dict[int, Around]:
+    """What the found turns before and after each found message say."""
+    after: dict[int, float] = {}
+    for e in evidence.values():
+        if isinstance(e.row, Message) and e.row.parent_id:
+            after[e.row.parent_id] = max(after.get(e.row.parent_id, 0.0), e.own)
+    around = {}
+    for item, e in evidence.items():
+        before = evidence.get(e.row.parent_id or 0) if isinstance(e.row, Message) else None
+        share = question_share(before.row.content) if before else 0.0
+        around[item] = Around(before.own if before else 0.0, after.get(item, 0.0), share)
+    return around

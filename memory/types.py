@@ -176,6 +176,10 @@ class ScoreParts:
     recency: float = 0.0
     heat: float = 0.0
     branch: float = 0.0
+    context: float = 0.0
+    """Messages only: how well the turns before and after fit."""
+    form: float = 0.0
+    """Whether the text looks like an answer: a statement of some length that holds the kind of thing asked for."""
     total: float = 0.0
 
 

@@ -139,6 +139,7 @@ async def test_each_part_of_a_score_is_kept_with_the_reply(home: Path) -> None:
         )
         parts = injection.parts
         added = parts.vector + parts.text + parts.importance + parts.recency + parts.heat + parts.branch
+        added += parts.context + parts.form
         assert parts.total == pytest.approx(added)
         assert parts.coverage > 0.5
         assert injection.tokens > 0
