@@ -16,11 +16,11 @@ from pathlib import Path
 
 from memory.config import Home
 from memory.old_sessions import OldSessionFile
-from memory.own_files import OwnFile, message_digest, own_files
+from memory.own_files import OwnFile, message_digest, open_file, own_files
 from memory.rejects import Rejects
 from memory.store.base import Store
 from memory.store.imports import ImportedMessage, ImportMark, ImportPart
-from memory.store.jsonl.log import MEMORIES, SESSIONS, is_ours
+from memory.store.jsonl.log import MEMORIES, SESSIONS
 from memory.types import Scope
 
 log = logging.getLogger(__name__)
@@ -134,7 +134,7 @@ class Migration:
         path = report.path
         if not path.is_file():
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
-        old = OwnFile(path) if is_ours(path) else OldSessionFile(path, self._scope)
+        old = open_file(path, self._scope)
         with Rejects(path, self._home.root / "rejected", old.key, active=not self._dry_run) as rejects:
             waiting: dict[str, tuple[ImportedMessage, tuple[str, ...]]] = {}
             for outcome in old.outcomes():

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from memory.old_sessions import IMPORT, Outcome, digest_of, file_key
+from memory.old_sessions import IMPORT, OldSessionFile, Outcome, digest_of, file_key
 from memory.store.imports import ImportedMessage
 from memory.store.jsonl.log import MEMORIES, SESSIONS, is_ours
 from memory.store.jsonl.state import State, parse_line
-from memory.types import LongTermMemory, Message, Session, ShortTermMemory
+from memory.types import LongTermMemory, Message, Scope, Session, ShortTermMemory
 
 OWN = "orca"
 """Digests of what orca itself wrote begin with it: ids of our own do not depend on the file."""
@@ -95,6 +95,11 @@ class OwnFile:
             msg_type=message.msg_type,
             token_count=message.token_count,
         )
+
+
+def open_file(path: Path, scope: Scope | None = None) -> OldSessionFile | OwnFile:
+    """A file of lines, whoever wrote it. Raises `OSError`."""
+    return OwnFile(path) if is_ours(path) else OldSessionFile(path, scope)
 
 
 def message_digest(session_id: str, message_id: int) -> str:

@@ -84,7 +84,9 @@ def _add_sessions(commands: Any, shared: Parser) -> None:
     _add_limit(listing, 20)
     _add_json(listing)
     show = actions.add_parser("show", parents=[shared], help="the messages of a session")
-    show.add_argument("id", metavar="ID", help="the session, by the first 4 or more characters of its id")
+    show.add_argument(
+        "id", metavar="ID", help="the session, by the first 4 or more characters of its id; or an old .jsonl file"
+    )
     _add_json(show)
 
 

@@ -1,16 +1,21 @@
 """`orca-tui sessions`: list and show stored conversations. Needs no model."""
 
 from argparse import Namespace
+from pathlib import Path
 
 from memory.config import Home
 from memory.text import label
 from memory.types import Message
+from orca_tui.cli import old_file
 from orca_tui.cli.stored import open_read
 from orca_tui.plain import local_time, plain_print, print_json
 
 
 def run(arguments: Namespace, home: Home) -> int:
     """Do one of list, show."""
+    if arguments.action == "show" and arguments.id.endswith(old_file.SUFFIX):
+        old_file.show(Path(arguments.id).expanduser(), as_json=arguments.json)
+        return 0
     with open_read(home) as store:
         if arguments.action == "list":
             sessions = store.sessions(limit=arguments.limit)

@@ -68,6 +68,17 @@ def test_a_path_without_files_is_a_failure(run: Run, tmp_path: Path, name: str) 
     assert result.err.startswith("orca-tui: ")
 
 
+def test_an_old_file_is_shown_where_it_lies(run: Run, source: Path, home: Path) -> None:
+    path = source / "15_missing_fields.jsonl"
+    result = run("sessions", "show", str(path))
+    assert "2025-03-01 09:04  user\nline 4 of a made-up talk about tide tables\n" in result.out
+    assert result.err == "orca-tui: Line 3: no text.\n"
+    found = json.loads(run("sessions", "show", str(path), "--json").out)
+    assert [message["role"] for message in found] == ["user", "tool", "user"]
+    assert not (home / "memory.db").exists()
+    assert run("sessions", "show", str(source / "missing.jsonl")).code == 1
+
+
 def test_files_stand_in_for_a_damaged_database_until_it_is_gone(run: Run, home: Path) -> None:
     files = JSONLStore(home)
     session = files.create_session(title="In between")

@@ -16,7 +16,7 @@ from memory.config import Home
 from memory.errors import StoreBusyError, StoreError, StoreFullError, StoreOpenError
 from memory.store import open_store_or_fallback
 from memory.store.jsonl import JSONLStore
-from memory.types import NewMemory
+from memory.types import Injection, NewMemory, ScoreParts
 
 WRITER = """
 import sys
@@ -158,6 +158,20 @@ def test_no_line_keeps_the_store_from_opening(home: Path, line: bytes) -> None:
     again = JSONLStore(home)
     assert again.path(session.id) == [message]
     assert [memory.content for memory in again.memories()] == ["kept too"]
+    again.close()
+
+
+def test_a_line_from_before_a_field_was_there_has_its_default(home: Path) -> None:
+    store = JSONLStore(home)
+    session = store.create_session()
+    reply = store.add_message(session.id, "assistant", "reply")
+    given = Injection(reply.id, "message", 7, "working", 1, 12, ScoreParts(vector=0.5, total=0.5))
+    store.add_injections([given])
+    store.close()
+    path = home / "memories.jsonl"
+    path.write_text(path.read_text().replace('"coverage":0.0,', ""))
+    again = JSONLStore(home)
+    assert again.injections(reply.id) == [given]
     again.close()
 
 

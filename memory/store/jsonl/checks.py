@@ -1,7 +1,7 @@
 """What a stored value must look like: the constraints that a database schema would hold, for lines and for writes."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from typing import Any, TypeVar, get_args
 
 from memory.types import (
@@ -29,9 +29,13 @@ LARGEST = (1 << 63) - 1
 
 
 def checked(kind: type[Value], given: Mapping[str, Any]) -> Value:
-    """A value from its fields; more fields than it has are ignored. Raises `ValueError` naming the first bad one."""
+    """A value from its fields; more fields than it has are ignored, those that have a default may be missing.
+
+    Raises `ValueError` naming the first bad one.
+    """
     rules = _RULES[kind]
-    values = {name: given.get(name) for name in rules}
+    optional = {field.name for field in fields(kind) if field.default is not MISSING}
+    values = {name: given.get(name) for name in rules if name in given or name not in optional}
     for name, value in values.items():
         if not rules[name](value):
             raise ValueError(f"{name} of a {kind.__name__} cannot be {type(value).__name__} {str(value)[:40]!r}")
