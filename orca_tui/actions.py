@@ -87,7 +87,9 @@ class Actions:
 
     async def doctor(self, _argument: str) -> None:
         """What works here."""
+        self._app.chat.hint_line.say(_("Looking…"))
         lines = await pages.doctor_lines(self._app.home, self._app.settings)
+        self._app.chat.hint_line.say("")
         self._app.push_screen(Page(_("What works here"), lines))
 
     async def quit(self, _argument: str) -> None:

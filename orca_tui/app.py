@@ -92,12 +92,12 @@ class OrcaApp(App[object], inherit_bindings=False):
         else:
             await super().on_event(event)
 
-    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        """The composer has the focus for the first time: here is what was typed meanwhile."""
+    async def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        """The composer has the focus for the first time: here is what was typed meanwhile, before what comes next."""
         if self._early is not None and event.widget is self.chat.composer:
             early, self._early = self._early, None
             for key in early:
-                self.post_message(key)
+                await super().on_event(key)
 
     def get_default_screen(self) -> Screen[object]:
         """The chat lies below everything else."""

@@ -5,14 +5,15 @@ disk (`ChatScreen.message_stored`).
 """
 
 import asyncio
+import re
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from memory.errors import NotFoundError, OrcaError, ProviderError
+from memory.errors import NotFoundError, OrcaError, ProviderError, StoreError
 from memory.text import label
 from memory.types import ContextWindow, Scope, Session
 from orca_tui.bridge import Bridge
-from orca_tui.entries import key_of
 from orca_tui.i18n import _
 from orca_tui.screens.chat import ChatScreen
 
@@ -24,6 +25,9 @@ Spawn = Callable[[Coroutine[Any, Any, None], str], object]
 
 TITLE_LENGTH = 60
 """Characters of the first message that become the session's title."""
+LISTED, SEARCHED = 200, 5000
+"""How many sessions, the newest first, the list shows and `/resume` looks through."""
+ID_START = re.compile("[0-9a-f]{4,32}")
 UNKNOWN_WINDOW = ContextWindow(4096, "estimated")
 """Stands in while no model could be built."""
 
@@ -39,6 +43,7 @@ class Conversation:
         """`None`: a new one, created with its first message."""
         self.window: ContextWindow | None = None
         self._sending = False
+        self._asked = 0
         self._view = view
         self._bridge = bridge
         self._spawn = spawn
@@ -57,37 +62,49 @@ class Conversation:
 
     async def new(self, *, incognito: bool = False) -> None:
         """Begin an empty session. It is stored with its first message."""
+        self._asked += 1
         self.session, self.incognito = None, incognito
         self._view.show_session(None, ())
         self._view.status.update_status(incognito=incognito)
         await self.refresh()
 
     async def open(self, session_id: str) -> None:
-        """Show a stored session, with the reply that is being written to it, if any. Raises `StoreError`."""
-        store = self.core.store
+        """Show a stored session, with the reply that is being written to it, if any. Raises `StoreError`.
+
+        When another one is asked for meanwhile, that one is shown.
+        """
+        self._asked += 1
+        asked, store = self._asked, self.core.store
         session = await asyncio.to_thread(store.session, session_id)
-        messages = await asyncio.to_thread(store.path, session_id)
+        while True:
+            live = self._bridge.live(session_id)
+            messages = await asyncio.to_thread(store.path, session_id)
+            if live is self._bridge.live(session_id):
+                break
+        if asked != self._asked:
+            return
         self.session, self.incognito = session, session.incognito
         self._view.status.update_status(incognito=session.incognito)
-        live = self._bridge.live(session_id)
-        if live is None or live.reply is None:
-            self._view.show_session(session_id, messages)
-            self._view.set_busy(live is not None)
-        else:
-            self._view.show_session(session_id, [m for m in messages if key_of(m) != key_of(live.reply)])
-            self._view.set_busy(True)
-            self._view.resume_reply(live.reply, "".join(live.text), "".join(live.reasoning))
+        reply = live.reply if live is not None else None
+        self._view.show_session(session_id, [m for m in messages if reply is None or m.id != reply.id])
+        self._view.set_busy(live is not None)
+        if live is not None and reply is not None:
+            self._view.resume_reply(reply, "".join(live.text), "".join(live.reasoning))
         await self.refresh()
 
     async def find(self, words: str) -> None:
-        """Open the session whose id begins with `words`, or the newest whose title holds them."""
-        sessions = await asyncio.to_thread(self.core.store.sessions)
-        found = [s for s in sessions if len(words) >= 4 and s.id.startswith(words.lower())]
-        if not found:
-            found = [s for s in sessions if words.casefold() in s.title.casefold()]
-        if not found:
+        """Open the session whose id begins with `words`, or the newest whose title holds them. Raises `StoreError`."""
+        store = self.core.store
+        if ID_START.fullmatch(words.lower()):
+            with suppress(NotFoundError):
+                session = await asyncio.to_thread(store.find_session, words.lower())
+                await self.open(session.id)
+                return
+        sessions = await asyncio.to_thread(store.sessions, limit=SEARCHED)
+        found = next((s for s in sessions if words.casefold() in s.title.casefold()), None)
+        if found is None:
             raise NotFoundError(_("No session has “{words}” in its title or id.", words=words))
-        await self.open(found[0].id)
+        await self.open(found.id)
 
     # turns
 
@@ -127,9 +144,11 @@ class Conversation:
     # what is around the transcript
 
     async def refresh(self) -> None:
-        """Bring the list of sessions and the memory sidebar up to date."""
-        sessions = await asyncio.to_thread(self.core.store.sessions)
-        self._view.show_sessions(sessions)
+        """Bring the list of sessions and the memory sidebar up to date. A busy store is told in the last line."""
+        try:
+            self._view.show_sessions(await asyncio.to_thread(self.core.store.sessions, limit=LISTED))
+        except StoreError as error:
+            self._view.hint_line.say(str(error))
         await self.refresh_memory()
 
     async def refresh_memory(self) -> None:

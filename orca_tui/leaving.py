@@ -5,7 +5,8 @@ import signal
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from orca_tui.terminal import exit_within
+from memory.errors import OrcaError
+from orca_tui.terminal import exit_within, write_log
 
 if TYPE_CHECKING:
     from orca_tui.app import OrcaApp
@@ -35,14 +36,19 @@ class Leaving:
             app.bridge.stop_all()
             with suppress(TimeoutError):
                 await asyncio.wait_for(app.bridge.idle(), DRAIN)
-        await self.close_core()
-        app.exit(return_code=code)
+        try:
+            await self.close_core()
+        finally:
+            app.exit(return_code=code)
 
     async def close_core(self) -> None:
-        """Drain and close the store; once."""
+        """Drain and close the store; once. What goes wrong at the very end is for the log."""
         core, self._app.core = self._app.core, None
         if core is not None:
-            await core.close(drain=DRAIN)
+            try:
+                await core.close(drain=DRAIN)
+            except OrcaError as error:
+                write_log(self._app.home, f"closing: {error}")
 
     def catch_signals(self) -> None:
         """These signals leave like a quit, with 128 + their number. Call it on the app's loop.

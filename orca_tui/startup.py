@@ -79,6 +79,7 @@ class Startup:
             return
         app.chat.set_model(model.name, notice_about(model), tiny=model.tiny)
         await app.conversation.refresh_memory()
+        app.chat.set_model(model.name, notice_about(model), tiny=model.tiny)  # a server may have named it meanwhile
         if model.name == DEMO and self._may_greet():
             app.choose_model(first_run=True)
 

@@ -137,6 +137,7 @@ class ChatScreen(SideColumns):
     def set_busy(self, busy: bool) -> None:
         """Whether a reply is being written in the open session."""
         self._busy = busy
+        self.hint_line.say("")
         self.set_activity("")
         self.show_keys()
 

@@ -121,7 +121,7 @@ async def test_the_builtin_model_is_fetched_with_progress_and_can_be_cancelled(
     async with app.run_test(size=(110, 34)) as pilot:
         await until(pilot, lambda: isinstance(app.screen, ModelPicker) and "Local model" in screen_text(app))
         await pilot.press("end", "up", "up", "enter")
-        await until(pilot, lambda: "41 of 93 MB" in screen_text(app))
+        await until(pilot, lambda: "44 %" in screen_text(app))
         await pilot.press("escape")
         await until(pilot, lambda: "cancelled" in screen_text(app))
         go_on.set()
