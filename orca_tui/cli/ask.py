@@ -5,7 +5,7 @@ import re
 import signal
 import sys
 from argparse import Namespace
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -32,12 +32,13 @@ TITLE_LENGTH = 60
 def run(arguments: Namespace, home: Home) -> int:
     """Ask once; 0 answered, 1 failed, 130 (or 128 + signal) stopped."""
     text = _question(arguments.text)
+    piped = [text] if not arguments.text or arguments.text == ["-"] else []
     settings, warnings = load_settings_with_warnings(home)
     for warning in warnings:
         complain(warning)
     if arguments.model:
         settings = replace(settings, llm=replace(settings.llm, model=arguments.model))
-    return asyncio.run(_ask(arguments, home, settings, text))
+    return asyncio.run(_ask(arguments, home, settings, text, piped))
 
 
 def _question(words: list[str]) -> str:
@@ -55,11 +56,12 @@ def _question(words: list[str]) -> str:
     return text.strip("\n")
 
 
-async def _ask(arguments: Namespace, home: Home, settings: Settings, text: str) -> int:
+async def _ask(arguments: Namespace, home: Home, settings: Settings, text: str, piped: Sequence[str]) -> int:
+    """`piped` is what nobody typed: it becomes no memory without review."""
     output = JsonLines() if arguments.json else PlainReply()
     async with open_core(home, settings) as core:
         session = await _session(core, arguments.session, text)
-        turn = core.engine.start(session.id, text, use_memory=not arguments.no_memory)
+        turn = core.engine.start(session.id, text, use_memory=not arguments.no_memory, pasted=piped)
         broken = False
         with _stopped_by_signals(turn) as caught:
             async for event in turn:

@@ -1,7 +1,8 @@
-"""`orca-tui memory`: list and search what orca remembers."""
+"""`orca-tui memory`: list and search what orca remembers; the other actions are in modules of their own."""
 
 import asyncio
 from argparse import Namespace
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from memory.config import Home, Settings
@@ -10,6 +11,7 @@ from memory.events import BackgroundEvent, QueueChanged
 from memory.settings import load_settings
 from memory.text import label
 from memory.types import Hit
+from orca_tui.cli.memory_tools import SNIPPET, print_memories
 from orca_tui.cli.stored import open_core, open_read
 from orca_tui.plain import complain, local_time, plain_print, print_json
 
@@ -18,15 +20,23 @@ if TYPE_CHECKING:
 
 EMBED_WAIT = 20.0
 """Seconds to wait for texts that are not embedded yet before searching without them."""
-SNIPPET = 300
-"""Characters of a text that are shown in a list."""
 
 
 def run(arguments: Namespace, home: Home) -> int:
-    """Do one of list, search."""
-    if arguments.action == "list":
-        return _list(arguments, home)
-    return asyncio.run(_search(arguments, home, load_settings(home)))
+    """Do what `arguments.action` says."""
+    match arguments.action:
+        case "list":
+            return _list(arguments, home)
+        case "search":
+            return asyncio.run(_search(arguments, home, load_settings(home)))
+        case "show" | "history" | "inbox" | "stats":
+            name = "memory_show"
+        case "prune" | "rollback" | "maintain" | "export" | "import":
+            name = "memory_bulk"
+        case _:
+            name = "memory_change"
+    code: int = import_module(f"orca_tui.cli.{name}").run(arguments, home)
+    return code
 
 
 def _list(arguments: Namespace, home: Home) -> int:
@@ -36,21 +46,14 @@ def _list(arguments: Namespace, home: Home) -> int:
     if arguments.json:
         print_json(memories)
         return 0
-    if not memories:
-        plain_print("Nothing is remembered yet." if arguments.status == "active" else "Nothing found.")
-    for memory in memories:
-        facts = [memory.memory_type, label(memory.branch, 64), *(["pinned"] if memory.pinned else [])]
-        if memory.status != "active":
-            facts.append(memory.status)
-        plain_print(f"{memory.id}  {local_time(memory.created_at)}  {' · '.join(facts)}")
-        plain_print(f"    {label(memory.content, SNIPPET)}")
+    print_memories(memories, "Nothing is remembered yet." if arguments.status == "active" else "Nothing found.")
     return 0
 
 
 async def _search(arguments: Namespace, home: Home, settings: Settings) -> int:
     query = " ".join(arguments.query)
     async with open_core(home, settings) as core:
-        await _embed_what_waits(core)
+        await embed_what_waits(core)
         hits = await core.manager.search(query, limit=arguments.limit)
     if arguments.json:
         print_json(hits)
@@ -63,7 +66,7 @@ async def _search(arguments: Namespace, home: Home, settings: Settings) -> int:
     return 0
 
 
-async def _embed_what_waits(core: "Core") -> None:
+async def embed_what_waits(core: "Core") -> None:
     """Let the queue work through its items, within reason: what is not embedded is found by its words only."""
     done = asyncio.Event()
 

@@ -4,9 +4,9 @@ import argparse
 import sys
 from typing import Any, Never
 
+from orca_tui.cli.memory_parser import MemoryGrammar
+
 PROGRAM = "orca-tui"
-STATUSES = ("active", "superseded", "archived", "expired", "trashed", "pending")
-"""Every `memory.types.MemoryStatus`; written out, as `--help` and `--version` load nothing of the core."""
 EXAMPLES = """\
 orca-tui                          open the app
 orca-tui ask "Why is the sky blue?"
@@ -91,16 +91,8 @@ def _add_sessions(commands: Any, shared: Parser) -> None:
 
 
 def _add_memory(commands: Any, shared: Parser) -> None:
-    actions = _group(commands, shared, "memory", "list and search what orca remembers")
-    listing = actions.add_parser("list", parents=[shared], help="long-term memories, the newest first")
-    listing.add_argument("--branch", metavar="NAME", action="append", help="only of this branch (may be repeated)")
-    listing.add_argument("--status", choices=[*STATUSES, "any"], default="active", help="default: active")
-    _add_limit(listing, 50)
-    _add_json(listing)
-    search = actions.add_parser("search", parents=[shared], help="messages, summaries and memories by text and meaning")
-    search.add_argument("query", nargs="+", metavar="QUERY")
-    _add_limit(search, 10)
-    _add_json(search)
+    actions = _group(commands, shared, "memory", "see, correct and prune what orca remembers")
+    MemoryGrammar(actions, shared, _add_limit).add_all()
 
 
 def _add_migrate(commands: Any, shared: Parser) -> None:

@@ -13,8 +13,8 @@ from memory.config import Home
 from memory.errors import StoreError
 from memory.provider import model_files
 from memory.store import open_store
-from memory.types import MemoryStatus, NewMemory
-from orca_tui.cli.parser import STATUSES
+from memory.types import MemoryStatus, MemoryType, NewMemory
+from orca_tui.cli.memory_parser import STATUSES, TYPES
 from tests.cli.conftest import Run, Script
 
 
@@ -252,3 +252,4 @@ def test_other_ends_have_their_codes(
 
 def test_the_statuses_are_those_of_the_core() -> None:
     assert get_args(MemoryStatus) == STATUSES
+    assert get_args(MemoryType) == TYPES
