@@ -188,6 +188,7 @@ class Recall:
             exclude_session=filters.exclude_session,
             scope=filters.scope,
             branches=filters.branches,
+            status=RECALLED,
         )
 
     def _by_vector(self, vector: QueryVector | None, kind: ItemKind, filters: Filters, limit: int) -> dict[int, float]:
@@ -203,6 +204,7 @@ class Recall:
             exclude_session=filters.exclude_session,
             scope=filters.scope,
             branches=filters.branches,
+            status=RECALLED,
         )
         cosines = [c.score for c in nearest]
         known = vector.background or background([cosines], len(nearest))

@@ -151,7 +151,8 @@ def spoiled_share(connection: "apsw.Connection", table: str) -> float:
 
     0 for what has no vec0 table, or only the one chunk that is being filled.
     """
-    if not connection.table_exists("main", f"vec_{table}"):
+    # Not `table_exists`: on a connection that only reads, it makes what follows see an old state.
+    if not connection.execute("SELECT count(*) FROM sqlite_schema WHERE name = ?", (f"vec_{table}",)).get:
         return 0.0
     found: list[Row] = connection.execute(
         f"""
