@@ -13,13 +13,15 @@ from memory.question import question_share
 from memory.ranking import ALONE, Around, Query, background, own, relative, score
 from memory.store.base import Store
 from memory.store.search import terms
-from memory.types import Candidate, Hit, ItemKind, LongTermMemory, Message, Scope, ShortTermMemory
+from memory.types import Candidate, Hit, ItemKind, LongTermMemory, MemoryStatus, Message, Scope, ShortTermMemory
 from memory.worth import asked_types
 
 POOL = 60
 """Hits taken from each index and kind before ranking."""
 SAMPLE = 100
 """Cosines of the nearest by which a query is calibrated."""
+RECALLED: tuple[MemoryStatus, ...] = ("active", "expired")
+"""Expired memories are ranked down, not dropped."""
 REACH = 10
 """Of so many of the best messages, the turns before and after are looked at though no index found them."""
 
