@@ -283,7 +283,9 @@ class OrcaApp(App[object], inherit_bindings=False):
     def language_changed(self) -> None:
         """Draw in the new language what is drawn by us."""
         self.chat.composer.set_commands([(c.name, _(c.summary)) for c in commands.COMMANDS])
-        self.chat.show_keys()
+        self.chat.speak_anew()
+        if self.conversation is not None:
+            self.spawn(self.conversation.refresh(), "refresh")
 
     def preview_theme(self, name: str) -> None:
         """Show a theme without saving it."""

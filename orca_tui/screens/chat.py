@@ -134,6 +134,12 @@ class ChatScreen(SideColumns):
         self.hint_line.show(hints.streaming(self._keymap) if self._busy else hints.resting(self._keymap))
         self.welcome.show_keys(hints.greeting(self._keymap))
 
+    def speak_anew(self) -> None:
+        """The language of the screen changed."""
+        self.composer.placeholder = _("Send a message, or / for commands")
+        self.status.refresh()
+        self.show_keys()
+
     def set_busy(self, busy: bool) -> None:
         """Whether a reply is being written in the open session."""
         self._busy = busy
