@@ -188,7 +188,6 @@ TEXTS: dict[str, str] = {
     "Looking…": "正在查看…",
     "looking for models…": "正在查找模型…",
     "Any address that speaks OpenAI's protocol.": "任何兼容 OpenAI 协议的地址。",
-    "Address, such as http://127.0.0.1:8080/v1": "地址，例如 http://127.0.0.1:8080/v1",
     "Key (hidden; stored in config.toml, readable by you only)": "密钥（不显示；存于 config.toml，仅你可读）",
     "This cannot be empty.": "不能为空。",
     "asking it for a word…": "正在试问一句…",
