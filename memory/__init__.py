@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from memory.clock import Clock, SystemClock
     from memory.config import Home, Secret, Settings
     from memory.core import Core, CoreEvent
+    from memory.curator import Curator
     from memory.engine import Engine, Turn
     from memory.errors import OrcaError, ProviderError, StoreError
     from memory.events import (
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
         TurnEvent,
         TurnFailed,
         TurnFinished,
+        UpkeepChanged,
         Waiting,
     )
     from memory.manager import MemoryManager
@@ -59,6 +61,7 @@ _PLACES = {
     "clock": ("Clock", "SystemClock"),
     "config": ("Home", "Secret", "Settings"),
     "core": ("Core", "CoreEvent"),
+    "curator": ("Curator",),
     "engine": ("Engine", "Turn"),
     "errors": ("OrcaError", "ProviderError", "StoreError"),
     "events": (
@@ -72,6 +75,7 @@ _PLACES = {
         "TurnEvent",
         "TurnFailed",
         "TurnFinished",
+        "UpkeepChanged",
         "Waiting",
     ),
     "manager": ("MemoryManager",),
@@ -104,6 +108,7 @@ __all__ = [
     "ContextWindow",
     "Core",
     "CoreEvent",
+    "Curator",
     "Embedder",
     "Engine",
     "Event",
@@ -133,6 +138,7 @@ __all__ = [
     "TurnEvent",
     "TurnFailed",
     "TurnFinished",
+    "UpkeepChanged",
     "Usage",
     "Waiting",
     "load_settings",

@@ -10,7 +10,7 @@ from typing import Any
 
 from memory.errors import NotFoundError, OrcaError
 from memory.store.ledger import Ledger
-from memory.types import ItemKind, LongTermMemory, MemoryEvent, Scope, ShortTermMemory
+from memory.types import FORGOTTEN, ItemKind, LongTermMemory, MemoryEvent, Scope, ShortTermMemory
 
 UNDOABLE = ("user", "maintenance", "import")
 """Whose acts `undo` takes back when nobody says which: the user's, and what was written from the user's words."""
@@ -197,9 +197,9 @@ class History:
         before = dict(net.before or {})
         if message.metadata.get("erased"):
             return TakenBack(net.kind, net.id, "", {}, note="it was erased for good")
-        if not dry_run and "forgotten" in before:
+        if not dry_run and FORGOTTEN in before:
             self._store.mark_forgotten(
-                net.id, bool(before["forgotten"]), action=action, actor=USER, reason=reason, undoes=undoes
+                net.id, bool(before[FORGOTTEN]), action=action, actor=USER, reason=reason, undoes=undoes
             )
         if not dry_run and "rating" in before:
             self._store.rate(net.id, int(before["rating"]), action=action, actor=USER, undoes=undoes)

@@ -23,8 +23,8 @@ from memory.provider.base import ChatModel
 from memory.remember import Rememberer
 from memory.store.base import Store
 from memory.store.ledger import Ledger
-from memory.trust import FORGOTTEN, typed_text
-from memory.types import Message, Session
+from memory.trust import typed_text
+from memory.types import FORGOTTEN, Message, Session
 from memory.worth import is_small_talk
 
 log = logging.getLogger(__name__)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from memory.provider.base import ChatMessage
-from memory.types import ContextItem, ContextReport, Message, Role, Tier
+from memory.types import FORGOTTEN, ContextItem, ContextReport, Message, Role, Tier
 
 CUT_OFF = "[this reply was cut off here]"
 """Stands behind a partial reply, so that the model does not take it for a finished one."""
@@ -97,7 +97,7 @@ def fence_text(nonce: str) -> str:
 def is_sent(message: Message) -> bool:
     """Whether a stored message goes into prompts: the user's and the assistant's, with text, not forgotten."""
     spoken = message.role in ("user", "assistant") and bool(message.content.strip())
-    return spoken and not message.metadata.get("forgotten")
+    return spoken and not message.metadata.get(FORGOTTEN)
 
 
 def request_text(message: Message) -> str:

@@ -12,8 +12,6 @@ from memory.extract_patterns import TASK
 from memory.types import Message
 from memory.worth import looks_pasted, typed_part
 
-FORGOTTEN = "forgotten"
-"""Key in the metadata of a message that goes into no prompt any more, as the user asked."""
 PASTED = "pasted"
 """Key in the metadata of a message: `[start, end]` of every part that was not typed."""
 

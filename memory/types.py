@@ -19,6 +19,9 @@ ItemKind = Literal["message", "short_term", "long_term"]
 """What an embedding, a text row or an injection belongs to: one of the three searchable tables."""
 WindowSource = Literal["served", "configured", "estimated"]
 
+FORGOTTEN = "forgotten"
+"""Key in the metadata of a message that goes into no prompt and no search any more, as the user asked."""
+
 ITEM_KINDS: tuple[ItemKind, ...] = ("message", "short_term", "long_term")
 
 

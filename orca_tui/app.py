@@ -197,13 +197,15 @@ class OrcaApp(App[object], inherit_bindings=False):
 
     def on_core_changed(self, message: CoreChanged) -> None:
         """Background work: the queue's state, or memory that was written."""
-        from memory.events import MemoryChanged, QueueChanged
+        from memory.events import MemoryChanged, QueueChanged, UpkeepChanged
 
         match message.event:
             case QueueChanged(waiting=waiting, status=status, problem=problem):
                 self.chat.show_queue(waiting, status, problem)
             case MemoryChanged() if self.conversation is not None:
                 self.spawn(self.conversation.refresh_memory(), "refresh")
+            case UpkeepChanged(problem=problem) if problem:
+                self.notify(clean(_("Memory upkeep is tried again: {why}", why=problem)), markup=False)
 
     def tell_error(self, error: OrcaError) -> None:
         """An error of a command: shown for a while, in the corner."""

@@ -13,11 +13,14 @@ import tempfile
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from memory.config import Home, Settings
 from memory.errors import OrcaError
 from memory.text import label
+
+if TYPE_CHECKING:
+    from memory.store.upkeep_log import MaintenanceRun
 
 State = Literal["ok", "warn", "fail"]
 
@@ -188,8 +191,10 @@ async def _store(case: Case) -> list[Row]:
     detail = f"schema {found['schema_version']}; {counts}"
     if waiting := found["waiting"]:
         advice = "Bring them in: orca-tui migrate"
-        return [*rows, _row("store", "warn", f"{detail}; files that are not in it yet: {waiting}", advice)]
-    return [*rows, _row("store", "ok", detail)]
+        rows.append(_row("store", "warn", f"{detail}; files that are not in it yet: {waiting}", advice))
+    else:
+        rows.append(_row("store", "ok", detail))
+    return [*rows, _upkeep_row(found["run"])]
 
 
 STATS = ("sessions", "messages", "short_term", "long_term", "embeddings")
@@ -198,13 +203,25 @@ STATS = ("sessions", "messages", "short_term", "long_term", "embeddings")
 def _open(path: Path, home: Home | None = None) -> dict[str, Any]:
     from memory.migrate import waiting_files
     from memory.store import open_store
+    from memory.store.ledger import Ledger
 
     store = open_store(path)
     try:
         waiting = waiting_files(home, store) if home else 0
-        return {**store.capabilities(), "stats": store.stats(), "waiting": waiting}
+        runs = store.runs(limit=1) if isinstance(store, Ledger) else []
+        run = runs[0] if runs else None
+        return {**store.capabilities(), "stats": store.stats(), "waiting": waiting, "run": run}
     finally:
         store.close()
+
+
+def _upkeep_row(run: "MaintenanceRun | None") -> Row:
+    if run is None:
+        return _row("upkeep", "ok", "has not run yet")
+    if run.problem:
+        advice = "It is tried again while the app is open; now: orca-tui memory maintain"
+        return _row("upkeep", "warn", f"{run.ended_at[:16]}: {run.problem}", advice)
+    return _row("upkeep", "ok", f"last {run.ended_at[:16]} by {run.started_by}")
 
 
 def _library_rows(found: Mapping[str, Any]) -> Iterator[Row]:

@@ -234,6 +234,7 @@ TEXTS: dict[str, str] = {
     'Write it like "#6cb6e8".': "请写成“#6cb6e8”这样。",
     '"{name}" is not a colour: {value}': "“{name}”不是颜色：{value}",
     '"{name}" must be a plain colour without transparency.': "“{name}”必须是不透明的普通颜色。",
+    "Memory upkeep is tried again: {why}": "记忆维护稍后会重试：{why}",
     # Sessions kept in files
     "{n} files from when the database could not be opened are not in it yet.": (
         "数据库打不开期间保存的 {n} 个文件还没有导入。"

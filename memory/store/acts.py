@@ -10,10 +10,7 @@ from memory.store.memories import CHANGEABLE, read_memory, write_changes
 from memory.store.messages import SEARCHED_ROLES, read_message
 from memory.store.parts import StorePart, one_row, read_session
 from memory.store.rows import EVENT, SHORT_TERM, item_facts, storable, to_event, to_json, to_short_term
-from memory.types import LongTermMemory, MemoryEvent, ShortTermMemory
-
-FORGOTTEN = "forgotten"
-"""Key in the metadata of a message that goes into no prompt any more, as the user asked."""
+from memory.types import FORGOTTEN, LongTermMemory, MemoryEvent, ShortTermMemory
 
 
 class ActPart(StorePart):

@@ -13,7 +13,7 @@ from memory.store.memories import read_memory
 from memory.store.messages import read_message
 from memory.store.parts import StorePart
 from memory.store.rows import TABLES, Row, to_json
-from memory.types import ItemKind
+from memory.types import FORGOTTEN, ItemKind
 
 if TYPE_CHECKING:
     import apsw
@@ -55,7 +55,7 @@ class ErasingPart(StorePart):
         forget_vectors(connection, "message", [message_id], has_vec0=self._has_vec0)
         connection.execute(
             "UPDATE main_messages SET content = ?, metadata = ?, token_count = 0 WHERE id = ?",
-            (ERASED, to_json({"erased": True, "forgotten": True}), message_id),
+            (ERASED, to_json({"erased": True, FORGOTTEN: True}), message_id),
         )
         fts.remove(connection, "message", message_id)
         covering: list[Row] = connection.execute(
