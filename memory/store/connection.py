@@ -28,7 +28,7 @@ MAX_READERS = 4
 PAGE_SIZE = 16_384
 """Bytes: a vector and its code fit a page with little waste."""
 CACHE_KIB = 65_536
-MMAP_BYTES = 256 * 1024 * 1024
+MMAP_BYTES = 1024 * 1024 * 1024
 ELSEWHERE = "The file was left as it was; set ORCA_HOME to another directory to use that instead."
 
 
@@ -68,6 +68,11 @@ class Database:
                 raise
         return cls(path, writer, vector_extension)
 
+    @property
+    def writing(self) -> bool:
+        """Whether this thread is in a write transaction: what it reads may yet be undone."""
+        return self._writer_thread == threading.get_ident()
+
     @contextmanager
     def write(self) -> Iterator["apsw.Connection"]:
         """One write transaction: commits at the end of the block, rolls back when an exception leaves it.
@@ -78,7 +83,7 @@ class Database:
         with self._writing, translated(self.path):
             self._check_open()
             connection = self._writer
-            if self._writer_thread == threading.get_ident():
+            if self.writing:
                 with connection:
                     yield connection
                 return
@@ -101,7 +106,7 @@ class Database:
 
         Inside a write transaction of the same thread it sees what that has written.
         """
-        if self._writer_thread == threading.get_ident():
+        if self.writing:
             with translated(self.path):
                 yield self._writer
             return

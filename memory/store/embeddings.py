@@ -5,18 +5,23 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from memory.errors import InvalidVectorError, StoreError
+from memory.store import coarse, exact
+from memory.store.codes import Coder
 from memory.store.filters import Filter, Parameters
 from memory.store.parts import StorePart
 from memory.store.rows import TABLES
 from memory.store.vectors import (
     CATCH_UP_ROWS,
+    are_few,
     catch_up,
+    catch_up_codes,
     checked,
+    codes_are_missing,
     current_model,
     index_is_current,
-    pack_code,
     remove_from_index,
     search_index,
+    stored_centre,
 )
 from memory.types import Candidate, ItemKind, MemoryStatus, Scope
 
@@ -41,13 +46,19 @@ class EmbeddingPart(StorePart):
     """The methods about vectors."""
 
     def _catch_up(self) -> None:
-        """Index what was embedded while the extension was missing. It can wait: search is exact without it."""
+        """Index what was embedded while the extension was missing, and code what has no code. Search is right without
+        it, so it can wait."""
         with self._db.read() as connection:
             current = current_model(connection)
-            if current is None or index_is_current(connection, current[0]):
+            if current is None:
                 return
-        with suppress(StoreError), self._db.write() as writer:
-            catch_up(writer)
+            unindexed = self._has_vec0 and not index_is_current(connection, current[0])
+            uncoded = codes_are_missing(connection, *current)
+        if unindexed or uncoded:
+            with suppress(StoreError), self._db.write() as writer:
+                catch_up_codes(writer)
+                if unindexed:
+                    catch_up(writer)
 
     def waiting_for_embedding(self, *, model: str, limit: int = 100) -> list[tuple[ItemKind, int, str]]:
         """Items without a vector of `model`: kind, id and text, oldest first. Finished messages of 10 characters
@@ -85,10 +96,12 @@ class EmbeddingPart(StorePart):
         now, stored = self._clock.now(), 0
         with self._db.write() as connection:
             _make_current(connection, model, matrix.shape[1])
-            for (kind, item_id), vector in zip(items, matrix, strict=True):
+            centre = stored_centre(connection, model, matrix.shape[1])
+            codes = [b""] * len(items) if centre is None else Coder(centre).encode(matrix)
+            for (kind, item_id), vector, code in zip(items, matrix, codes, strict=True):
                 exists = connection.execute(f"SELECT 1 FROM {TABLES[kind]} WHERE id = ?", (item_id,)).get
                 if exists:
-                    blobs = (vector.astype("<f4").tobytes(), pack_code(vector))
+                    blobs = (vector.astype("<f4").tobytes(), code)
                     connection.execute(
                         "INSERT OR REPLACE INTO embeddings (kind, item_id, model, width, updated_at, vector, code)"
                         " VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -97,6 +110,7 @@ class EmbeddingPart(StorePart):
                     if kind == "message":
                         connection.execute("UPDATE main_messages SET has_embedding = 1 WHERE id = ?", (item_id,))
                     stored += 1
+            catch_up_codes(connection, stored + CATCH_UP_ROWS)
             if self._has_vec0:
                 catch_up(connection, stored + CATCH_UP_ROWS)
         return stored
@@ -120,17 +134,28 @@ class EmbeddingPart(StorePart):
         found: list[Candidate] = []
         if limit < 1:
             return found
-        with self._db.read() as connection:
+        with self._coarse.lock, self._db.read() as connection:
             width = _width(connection, model)
             if width is None:
                 return found
             check_width(model, width, len(wanted))
-            use_index = self._has_vec0 and index_is_current(connection, model)
-            search = search_index if use_index else self._exact.search
             for kind in dict.fromkeys(kinds):
-                found += search(connection, kind, wanted, model, where, limit)
+                found += self._nearest(connection, kind, wanted, model, where, limit)
         found.sort(key=lambda candidate: -candidate.score)
         return found[:limit]
+
+    def _nearest(
+        self, connection: "apsw.Connection", kind: ItemKind, query: "Vectors", model: str, where: Filter, limit: int
+    ) -> list[Candidate]:
+        """By the vec0 table while there are few vectors, then by their codes; without these, by all vectors."""
+        if are_few(connection, kind, model, coarse.EXACT_ROWS):
+            if self._has_vec0 and index_is_current(connection, model):
+                return search_index(connection, kind, query, where, limit)
+            return exact.search(connection, kind, query, model, where, limit)
+        centre = stored_centre(connection, model, len(query))
+        if centre is None or self._db.writing:  # What may be undone must not get into the coarse index.
+            return exact.search(connection, kind, query, model, where, limit)
+        return self._coarse.search(connection, kind, query, model, centre, where, limit)
 
 
 def forget_vectors(connection: "apsw.Connection", kind: ItemKind, item_ids: Sequence[int], *, has_vec0: bool) -> None:

@@ -1,84 +1,77 @@
-"""Exact search without an extension: the vectors of one model in memory, in step with `embeddings`."""
+"""Exact search: cosines with the vectors themselves, which are read from `embeddings` for it."""
 
-import threading
+import json
+from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from memory.store.filters import Filter
-from memory.store.vectors import allowed_ids
-from memory.types import ITEM_KINDS, Candidate, ItemKind
+from memory.store.rows import Row
+from memory.types import Candidate, ItemKind
 
 if TYPE_CHECKING:
     import apsw
-    from numpy import float32
-    from numpy.typing import NDArray
 
     from memory.provider.base import Vectors
 
-
-class ExactIndex:
-    """A numpy matrix a kind, 4 bytes a value. Safe from any thread.
-
-    A vector that changes gets a higher id in `embeddings`, so each search only reads what came since the last. A vector
-    that went stays here, and is not found: every search asks the database which items there are.
-    """
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._model = ""
-        self._read_to = 0
-        self._matrices: dict[ItemKind, _Matrix] = {}
-
-    def search(
-        self, connection: "apsw.Connection", kind: ItemKind, query: "Vectors", model: str, where: Filter, limit: int
-    ) -> list[Candidate]:
-        """The nearest items that pass the filter; `connection` is in a read transaction."""
-        allowed, values = allowed_ids(kind, model, where)
-        ids = [item_id for (item_id,) in connection.execute(allowed, values)]
-        with self._lock:
-            self._read(connection, model, query.shape[0])
-            found = self._matrices[kind].nearest(query, ids, limit)
-        return [Candidate(kind, item_id, score) for item_id, score in found]
-
-    def _read(self, connection: "apsw.Connection", model: str, width: int) -> None:
-        if model != self._model:
-            self._model, self._read_to = model, 0
-            self._matrices = {kind: _Matrix(width) for kind in ITEM_KINDS}
-        rows = connection.execute(
-            "SELECT id, kind, item_id, vector FROM embeddings WHERE id > ? AND model = ? ORDER BY id",
-            (self._read_to, model),
-        )
-        for row_id, kind, item_id, vector in rows:
-            self._matrices[kind].put(item_id, vector)
-            self._read_to = row_id
+READ_AT_ONCE = 1000
+"""Vectors that are in memory at a time."""
 
 
-class _Matrix:
-    """Vectors by item id, in one array that doubles when it is full."""
+def search(
+    connection: "apsw.Connection", kind: ItemKind, query: "Vectors", model: str, where: Filter, limit: int
+) -> list[Candidate]:
+    """The nearest of all items that pass the filter. Its time grows with their number."""
+    tables, condition, values = where.source(kind)
+    rows = connection.execute(
+        f"""
+        SELECT item.id, embedding.vector FROM {tables} JOIN embeddings AS embedding
+        ON embedding.kind = '{kind}' AND embedding.item_id = item.id AND embedding.model = ? WHERE {condition}
+        """,
+        [model, *values],
+    )
+    return _nearest(kind, query, rows, limit)
 
-    def __init__(self, width: int) -> None:
-        import numpy as np
 
-        self._places: dict[int, int] = {}
-        self._rows: NDArray[float32] = np.empty((256, width), dtype=np.float32)
+def search_among(
+    connection: "apsw.Connection",
+    kind: ItemKind,
+    query: "Vectors",
+    embedding_ids: Sequence[int],
+    where: Filter,
+    limit: int,
+) -> list[Candidate]:
+    """The nearest of the items whose rows of `embeddings` are given, but those that are gone or do not pass."""
+    tables, condition, values = where.source(kind)
+    rows = connection.execute(
+        f"""
+        SELECT item.id, embedding.vector FROM json_each(?) AS wanted
+        CROSS JOIN embeddings AS embedding ON embedding.id = wanted.value
+        CROSS JOIN {tables} WHERE item.id = embedding.item_id AND {condition}
+        """,
+        [json.dumps(embedding_ids), *values],
+    )
+    return _nearest(kind, query, rows, limit)
 
-    def put(self, item_id: int, vector: bytes) -> None:
-        import numpy as np
 
-        place = self._places.setdefault(item_id, len(self._places))
-        if place == len(self._rows):
-            self._rows = np.concatenate([self._rows, np.empty_like(self._rows)])
-        self._rows[place] = np.frombuffer(vector, dtype="<f4")
+def _nearest(kind: ItemKind, query: "Vectors", rows: Iterable[Row], limit: int) -> list[Candidate]:
+    import numpy as np
 
-    def nearest(self, query: "Vectors", item_ids: list[int], limit: int) -> list[tuple[int, float]]:
-        import numpy as np
+    best: list[Candidate] = []
+    remaining = iter(rows)
+    while batch := list(islice(remaining, READ_AT_ONCE)):
+        ids = np.array([item_id for item_id, _ in batch])
+        matrix = np.frombuffer(b"".join([vector for _, vector in batch]), dtype="<f4").reshape(len(batch), len(query))
+        scores = np.vecdot(matrix, query)  # On one processor: a product of matrices would wake up, and wait for, all.
+        order = np.lexsort((ids, -scores))[:limit]
+        best += [
+            Candidate(kind, item_id, score)
+            for item_id, score in zip(ids[order].tolist(), scores[order].tolist(), strict=True)
+        ]
+        best = sorted(best, key=nearest_first)[:limit]
+    return best
 
-        known = np.array([item_id for item_id in item_ids if item_id in self._places], dtype=np.int64)
-        if not len(known):
-            return []
-        places = np.array([self._places[item_id] for item_id in known.tolist()])
-        if 2 * len(places) > len(self._places):  # Cheaper than copying most of the rows.
-            scores = (self._rows[: len(self._places)] @ query)[places]
-        else:
-            scores = self._rows[places] @ query
-        best = np.lexsort((known, -scores))[:limit]
-        return [(int(known[at]), float(scores[at])) for at in best]
+
+def nearest_first(candidate: Candidate) -> tuple[float, int]:
+    """A key to sort by: the best score, then the oldest item."""
+    return -candidate.score, candidate.id

@@ -22,11 +22,15 @@ class Filter:
 
     def source(self, kind: ItemKind) -> tuple[str, str, Parameters]:
         """The tables to read (the item's is called `item`), the condition on them, and its values in order."""
-        conditions, values = self._on_memory() if kind == "long_term" else self._on_session()
         tables = f"{TABLES[kind]} AS item"
         if kind != "long_term":
             tables += " JOIN sessions AS session ON session.id = item.session_id"
-        return tables, " AND ".join(["1", *conditions]), values
+        return tables, *self.condition(kind)
+
+    def condition(self, kind: ItemKind) -> tuple[str, Parameters]:
+        """The condition alone: on columns of `item` for long-term memories, else on those of its `session`."""
+        conditions, values = self._on_memory() if kind == "long_term" else self._on_session()
+        return " AND ".join(["1", *conditions]), values
 
     def _on_session(self) -> tuple[list[str], Parameters]:
         """Messages and summaries: they have the scope of their session."""

@@ -20,6 +20,7 @@ MIGRATIONS: tuple[tuple[str, str], ...] = (
     ("text_index", schema.TEXT_INDEX),
     ("lifecycle", schema.LIFECYCLE),
     ("imports", schema.IMPORTS),
+    ("packed_codes", schema.PACKED_CODES),
     ("context_scores", schema.CONTEXT_SCORES),
 )
 """Name and SQL of every step, in order. Steps are added at the end; a released one is never changed."""

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 from memory.clock import Clock, SystemClock
 from memory.errors import NotFoundError
+from memory.store.coarse import CoarseIndex
 from memory.store.connection import Database
-from memory.store.exact import ExactIndex
 from memory.store.rows import SESSION, Row, to_session
 from memory.text import repair
 from memory.types import Session
@@ -22,7 +22,7 @@ class StorePart:
         """Open or create the database at `path`. Raises leaves of `StoreError`, see `Database.open`."""
         self._clock: Clock = clock or SystemClock()
         self._db = Database.open(path, self._clock)
-        self._exact = ExactIndex()
+        self._coarse = CoarseIndex()
 
     @property
     def _has_vec0(self) -> bool:

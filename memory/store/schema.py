@@ -237,6 +237,20 @@ CREATE TABLE imported_items (
 ) STRICT, WITHOUT ROWID;
 """
 
+# Searching at size reads all codes of a model and kind: from the index, which is a tenth of the table.
+PACKED_CODES = """
+UPDATE embeddings SET code = x'';
+DROP INDEX embeddings_by_model;
+CREATE INDEX embeddings_codes ON embeddings (model, kind, id, item_id, code);
+CREATE INDEX embeddings_without_code ON embeddings (model) WHERE code = x'';
+
+CREATE TABLE embedding_centres (
+  model TEXT PRIMARY KEY,
+  width INTEGER NOT NULL CHECK (width > 0),
+  centre BLOB NOT NULL CHECK (length(centre) = 4 * width)
+) STRICT;
+"""
+
 CONTEXT_SCORES = """
 ALTER TABLE injections ADD COLUMN context REAL NOT NULL DEFAULT 0;
 ALTER TABLE injections ADD COLUMN form REAL NOT NULL DEFAULT 0;

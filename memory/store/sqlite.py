@@ -40,8 +40,7 @@ class SQLiteStore(
 
     def __init__(self, path: Path, *, clock: Clock | None = None) -> None:
         super().__init__(path, clock=clock)
-        if self._has_vec0:
-            self._catch_up()
+        self._catch_up()
 
     def search_text(
         self,

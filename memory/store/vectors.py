@@ -1,4 +1,4 @@
-"""Vectors as they are kept, and the vec0 tables beside them.
+"""Vectors as they are kept with their codes, and the vec0 tables beside them.
 
 `embeddings` is the truth. The vec0 tables are an index that can be dropped and filled again from it at any time: they
 hold everything of the current model up to `embedding_models.indexed_to`. A row of `embeddings` is never changed, only
@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from memory.errors import InvalidVectorError
+from memory.store.codes import Coder, measure_centre
 from memory.store.filters import Filter
 from memory.store.rows import TABLES, Row
 from memory.types import ITEM_KINDS, Candidate, ItemKind
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 MAX_K = 4096
 """Neighbours that a vec0 table gives at most."""
+CENTRE_ROWS = 1000
+"""Vectors that it takes to measure what a model's vectors have in common."""
 CATCH_UP_ROWS = 2000
 """Rows that one transaction adds to an index that has fallen behind: well under a second."""
 
@@ -43,15 +46,6 @@ def checked(vectors: Any, count: int) -> "Vectors":
     return unit
 
 
-def pack_code(vector: Any) -> bytes:
-    """A vector as 8-bit integers behind their scale (little-endian float32): value ≈ integer × scale."""
-    import numpy as np
-
-    scale = np.abs(vector).max() / 127
-    code: bytes = np.float32(scale).astype("<f4").tobytes() + np.round(vector / scale).astype(np.int8).tobytes()
-    return code
-
-
 def current_model(connection: "apsw.Connection") -> tuple[str, int] | None:
     """The model whose vectors `has_embedding` and the index speak of, and its width; `None` before the first."""
     query = "SELECT model, width FROM embedding_models WHERE table_name = 'embeddings'"
@@ -66,7 +60,7 @@ def index_is_current(connection: "apsw.Connection", model: str) -> bool:
     if mark is None:
         return False
     return not connection.execute(
-        "SELECT EXISTS (SELECT 1 FROM embeddings WHERE id > ? AND model = ?)", (mark, model)
+        "SELECT EXISTS (SELECT 1 FROM embeddings WHERE id > ? AND +model = ?)", (mark, model)
     ).get
 
 
@@ -77,7 +71,7 @@ def catch_up(connection: "apsw.Connection", limit: int = CATCH_UP_ROWS) -> None:
         return
     mark = _make_tables(connection, *current)
     rows: list[Row] = connection.execute(
-        "SELECT id, kind, item_id, vector FROM embeddings WHERE id > ? AND model = ? ORDER BY id LIMIT ?",
+        "SELECT id, kind, item_id, vector FROM embeddings WHERE id > ? AND +model = ? ORDER BY id LIMIT ?",
         (mark, current[0], limit),
     ).fetchall()
     for _, kind, item_id, vector in rows:
@@ -97,28 +91,94 @@ def remove_from_index(connection: "apsw.Connection", kind: ItemKind, item_ids: S
 
 
 def search_index(
-    connection: "apsw.Connection", kind: ItemKind, query: "Vectors", model: str, where: Filter, limit: int
+    connection: "apsw.Connection", kind: ItemKind, query: "Vectors", where: Filter, limit: int
 ) -> list[Candidate]:
-    """The nearest items that pass the filter, by a vec0 table that is current."""
-    allowed, values = allowed_ids(kind, model, where)
+    """The nearest items that pass the filter, by a vec0 table that is current. Its time grows with the table."""
+    tables, condition, values = where.source(kind)
     found = connection.execute(
         f"""
         SELECT item_id, distance FROM vec_{TABLES[kind]}
-        WHERE embedding MATCH ? AND k = ? AND item_id IN ({allowed}) ORDER BY distance
+        WHERE embedding MATCH ? AND k = ? AND item_id IN (SELECT item.id FROM {tables} WHERE {condition})
+        ORDER BY distance
         """,
         [query.astype("<f4").tobytes(), min(limit, MAX_K), *values],
     )
     return [Candidate(kind, item_id, 1.0 - distance) for item_id, distance in found]
 
 
-def allowed_ids(kind: ItemKind, model: str, where: Filter) -> tuple[str, list[Any]]:
-    """A query for the ids of the items that have a vector of `model` and pass the filter, and its values."""
-    tables, condition, values = where.source(kind)
-    query = f"""
-        SELECT item.id FROM {tables} JOIN embeddings AS embedding
-        ON embedding.kind = '{kind}' AND embedding.item_id = item.id AND embedding.model = ? WHERE {condition}
-        """
-    return query, [model, *values]
+def are_few(connection: "apsw.Connection", kind: ItemKind, model: str, limit: int) -> bool:
+    """Whether there are at most `limit` vectors of a kind and model."""
+    more = connection.execute(
+        "SELECT 1 FROM embeddings INDEXED BY embeddings_codes WHERE model = ? AND kind = ? LIMIT 1 OFFSET ?",
+        (model, kind, limit),
+    )
+    return more.fetchone() is None
+
+
+def stored_centre(connection: "apsw.Connection", model: str, width: int) -> "Vectors | None":
+    """What the codes of a model's vectors are made around; `None` while there are too few vectors to tell."""
+    import numpy as np
+
+    query = "SELECT centre FROM embedding_centres WHERE model = ? AND width = ?"
+    centre: bytes | None = connection.execute(query, (model, width)).get
+    return None if centre is None else np.frombuffer(centre, dtype="<f4")
+
+
+def codes_are_missing(connection: "apsw.Connection", model: str, width: int) -> bool:
+    """Whether there are vectors that could have a code and have none."""
+    query = "SELECT EXISTS (SELECT 1 FROM embeddings WHERE model = ? AND code = x'')"
+    if not connection.execute(query, (model,)).get:
+        return False
+    return stored_centre(connection, model, width) is not None or _are_enough(connection, model)
+
+
+def catch_up_codes(connection: "apsw.Connection", limit: int = CATCH_UP_ROWS) -> None:
+    """Give up to `limit` vectors of the current model the codes that they miss. Needs a write."""
+    import numpy as np
+
+    current = current_model(connection)
+    if current is None:
+        return
+    model, width = current
+    centre = stored_centre(connection, model, width)
+    if centre is None:
+        centre = _make_centre(connection, model, width)
+    if centre is None:
+        return
+    rows: list[Row] = connection.execute(
+        "SELECT id, vector FROM embeddings WHERE model = ? AND code = x'' LIMIT ?", (model, limit)
+    ).fetchall()
+    if rows:
+        matrix = np.frombuffer(b"".join(vector for _, vector in rows), dtype="<f4").reshape(len(rows), width)
+        codes = Coder(centre).encode(matrix)
+        connection.executemany(
+            "UPDATE embeddings SET code = ? WHERE id = ?",
+            [(code, row_id) for code, (row_id, _) in zip(codes, rows, strict=True)],
+        )
+
+
+def _make_centre(connection: "apsw.Connection", model: str, width: int) -> "Vectors | None":
+    """Measure and keep the centre of a model's first vectors, once there are enough of them."""
+    import numpy as np
+
+    if not _are_enough(connection, model):
+        return None
+    # The plus keeps SQLite from sorting all by an index instead of reading the first by their ids.
+    first = connection.execute(
+        "SELECT vector FROM embeddings WHERE +model = ? ORDER BY id LIMIT ?", (model, CENTRE_ROWS)
+    )
+    matrix = np.frombuffer(b"".join(vector for (vector,) in first), dtype="<f4").reshape(-1, width)
+    centre = measure_centre(matrix)
+    connection.execute(
+        "INSERT OR REPLACE INTO embedding_centres (model, width, centre) VALUES (?, ?, ?)",
+        (model, width, centre.astype("<f4").tobytes()),
+    )
+    return centre
+
+
+def _are_enough(connection: "apsw.Connection", model: str) -> bool:
+    last = connection.execute("SELECT 1 FROM embeddings WHERE model = ? LIMIT 1 OFFSET ?", (model, CENTRE_ROWS - 1))
+    return last.fetchone() is not None
 
 
 def _make_tables(connection: "apsw.Connection", model: str, width: int) -> int:
