@@ -227,14 +227,22 @@ async def searched(room: Room, query: str) -> list[Key]:
 
 
 async def built(room: Room, query: str) -> list[str]:
-    """The data's ids of what goes into the long-term tier when `query` is asked in a new session."""
+    """The data's ids of what goes into the long-term tier when `query` is asked in a new session.
+
+    Without standing instructions, which go whatever is asked.
+    """
     store = room.core.store
     session = store.create_session(incognito=True)
     newest = store.add_message(session.id, "user", query)
     prompt = await room.core.manager.build(session, newest, window=WINDOW, system_prompt="")
     tier = prompt.report.tiers[2]
     assert tier.used <= TIER_TOKENS, (tier.used, query)
-    return [room.ids[item.kind, item.id] for item in tier.items if (item.kind, item.id) in room.ids]
+    asked_for = [item for item in tier.items if item.kind == "message" or not is_rule(store, item.id)]
+    return [room.ids[item.kind, item.id] for item in asked_for if (item.kind, item.id) in room.ids]
+
+
+def is_rule(store: Store, item: int) -> bool:
+    return store.memory(item).memory_type == "constraint"
 
 
 def baselines(room: Room, embedder: Embedder | None) -> dict[str, Callable[[str, Any], list[Key]]]:

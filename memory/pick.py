@@ -4,14 +4,14 @@ Blocking; `memory.manager` runs it in a thread. What comes out is in order of ra
 """
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from memory.branches import searched_branches
 from memory.config import MemorySettings
 from memory.prompt import Entry, entry_line, is_sent, request_text
 from memory.query_vector import QueryVector
-from memory.ranking import MIN_Z, is_relevant
+from memory.ranking import is_relevant
 from memory.recall import Filters, Found, Recall
 from memory.store.base import Store
 from memory.store.search import terms
@@ -33,10 +33,12 @@ QUERY_LIMIT = 1500
 """Characters of a message that are looked up; more of a long paste only blurs the query."""
 MOST_USED = 2
 """Memories that go without a query vector."""
-WITH_COUNTERPART = 2
-"""Of so many of the first message hits, the other half of the turn goes too."""
+WITH_NEIGHBOURS = 5
+"""Of so many of the first messages, the turns before and after go too, as far as the budget takes them."""
 ENTRY_SHARE = 3
 """One recalled text takes at most this part of its tier's budget."""
+NEIGHBOUR_SHARE = 8
+"""The same for a turn that goes because of the one beside it."""
 MIN_ENTRY_TOKENS = 40
 REPEATED = 0.75
 """Share of a memory's terms in its message from which it counts as the same words."""
@@ -94,7 +96,7 @@ class Picker:
             found += [self._unranked(row) for row in rows if row.id not in place]
         else:
             found = [self._unranked(row) for row in rows]
-        return [self._pick(f, "short_term", budget) for f in found[: self._settings.short_term_top_k]]
+        return [self._pick(f, "short_term", budget // ENTRY_SHARE) for f in found[: self._settings.short_term_top_k]]
 
     def long_term(
         self, session: Session | None, scope: Scope, asked: Asked | None, shown: Collection[int], budget: int
@@ -104,19 +106,27 @@ class Picker:
         known = self._store.memories(scope=scope, branches=branches, limit=1000)
         found = self._relevant(session, scope, asked, branches) if asked and not asked.small_talk else []
         query = self._recall.query(asked.text if asked else "")
-        have = {f.key for f in found}
-        standing = [self._recall.rank(row, query) for row in known if _is_standing(row)]
-        standing = [f for f in found if _is_standing(f.row)] + [f for f in standing if f.key not in have]
         top_k = self._settings.long_term_top_k
-        chosen = sorted(standing, key=lambda f: -f.hit.parts.total)[: max(1, top_k // STANDING_SHARE)]
-        chosen += [f for f in found if f.key not in {c.key for c in chosen}]
+        most = max(1, top_k // STANDING_SHARE)
+        have = {f.key for f in found}
+        ranked = [
+            *found,
+            *(f for row in known if _is_standing(row) and (f := self._recall.rank(row, query)).key not in have),
+        ]
+        pinned = [f for f in ranked if isinstance(f.row, LongTermMemory) and f.row.pinned][:most]
+        rules = [f for f in ranked if f.key not in have][: most - len(pinned)]
+        chosen = list({f.key: f for f in (*pinned, *found)}.values())
         if asked is None or (asked.vector is None and not asked.small_talk):
             used = sorted(known, key=lambda row: (row.access_count, row.confidence, row.updated_at), reverse=True)
             have = {f.key for f in chosen}
             more = [f for row in used if (f := self._recall.rank(row, query)).key not in have]
             chosen += more[: max(0, MOST_USED - len(chosen))]
-        chosen = _merged([f for f in chosen if not _is_shown(f.row, shown)])[:top_k]
-        return [self._pick(f, "long_term", budget, asked) for f in self._with_counterparts(chosen, shown)]
+        chosen = _merged([f for f in chosen if not _is_shown(f.row, shown)])
+        chosen, free = _places(chosen, top_k)
+        chosen += [f for f in rules if f.key not in {c.key for c in chosen}][:free]
+        picks = [self._pick(f, "long_term", budget // ENTRY_SHARE, asked) for f in chosen]
+        around = self._around(chosen, shown)
+        return picks + [self._pick(f, "long_term", budget // NEIGHBOUR_SHARE, asked) for f in around]
 
     def _relevant(self, session: Session | None, scope: Scope, asked: Asked, branches: tuple[str, ...]) -> list[Found]:
         filters = Filters(exclude_session=session.id if session else None, scope=scope, branches=branches)
@@ -127,11 +137,11 @@ class Picker:
         same = _folded(asked.text)
         dropped = self._dropped_sources(scope)
         known = asked.vector.background if asked.vector else None
-        min_z = known.threshold if known else MIN_Z
+        threshold = known.threshold if known else None
         kept = [
             f
             for f in found
-            if is_relevant(f.hit.parts, min_z)
+            if is_relevant(f.hit.parts, threshold)
             and _folded(f.hit.text) != same
             and _may_go(f.row)
             and f.key not in dropped
@@ -143,37 +153,27 @@ class Picker:
         gone = self._store.memories(scope=scope, status=("superseded", "trashed"), limit=1000)
         return {("message", row.source_message_id) for row in gone if row.source_message_id}
 
-    def _with_counterparts(self, chosen: Sequence[Found], shown: Collection[int]) -> Iterable[Found]:
+    def _around(self, chosen: Sequence[Found], shown: Collection[int]) -> list[Found]:
+        """The turns before and after the first messages that were chosen, without those that go already."""
         have = {f.hit.id for f in chosen if f.hit.kind == "message"} | set(shown)
-        messages = 0
-        for found in chosen:
-            yield found
-            if not isinstance(found.row, Message):
-                continue
-            messages += 1
-            other = self._counterpart(found.row) if messages <= WITH_COUNTERPART else None
-            if other and other.id not in have:
-                have.add(other.id)
-                parts = ScoreParts(total=found.hit.parts.total)
-                hit = replace(found.hit, id=other.id, text=other.content, timestamp=other.timestamp, role=other.role)
-                yield Found(replace(hit, parts=parts), other)
-
-    def _counterpart(self, message: Message) -> Message | None:
-        """The question to a reply, or the reply to a question."""
-        if message.role == "assistant":
-            before = self._store.path(message.session_id, tip=message.id, limit=2)
-            other = before[0] if len(before) == 2 else None
-        else:
-            path = self._store.path(message.session_id)
-            after = [m for m in path if m.parent_id == message.id]
-            other = after[0] if after else None
-        return other if other and _may_go(other) and other.role != message.role else None
+        around: list[Found] = []
+        hits = [(f, f.row) for f in chosen if isinstance(f.row, Message)]
+        for found, message in hits[:WITH_NEIGHBOURS]:
+            for other in (self._recall.before(message), self._recall.after(message)):
+                if other and other.id not in have and _may_go(other):
+                    have.add(other.id)
+                    hit = replace(
+                        found.hit, id=other.id, text=other.content, timestamp=other.timestamp, role=other.role
+                    )
+                    parts = ScoreParts(context=found.hit.parts.total, total=found.hit.parts.total)
+                    around.append(Found(replace(hit, parts=parts), other))
+        return around
 
     def _unranked(self, row: ShortTermMemory) -> Found:
         return self._recall.rank(row, self._recall.query(""))
 
-    def _pick(self, found: Found, tier: Tier, budget: int, asked: Asked | None = None) -> Pick:
-        limit = max(MIN_ENTRY_TOKENS, budget // ENTRY_SHARE)
+    def _pick(self, found: Found, tier: Tier, limit: int, asked: Asked | None = None) -> Pick:
+        limit = max(MIN_ENTRY_TOKENS, limit)
         text = request_text(found.row) if isinstance(found.row, Message) else found.hit.text
         entry = Entry(_origin(found.row), tier, found.hit.timestamp[:10], self.excerpt(text, asked, limit))
         item = ContextItem(
@@ -234,6 +234,29 @@ def _may_go(row: Message | ShortTermMemory | LongTermMemory) -> bool:
 
 def _folded(text: str) -> str:
     return re.sub(r"\W+", " ", text.casefold()).strip()
+
+
+def _places(found: Sequence[Found], top_k: int) -> tuple[list[Found], int]:
+    """The first `top_k`, and those of the rest that stand next to one of them; with how many places are left over.
+
+    A message beside another belongs to the same passage and shares its place.
+    """
+    chosen: list[Found] = []
+    ids: set[int] = set()
+    parents: set[int] = set()
+    taken = 0
+    for one in found:
+        message = one.row if isinstance(one.row, Message) else None
+        joins = message is not None and (message.id in parents or message.parent_id in ids)
+        if not joins:
+            if taken == top_k:
+                continue
+            taken += 1
+        if message:
+            ids.add(message.id)
+            parents.add(message.parent_id or 0)
+        chosen.append(one)
+    return chosen, top_k - taken
 
 
 def _merged(found: Sequence[Found]) -> list[Found]:

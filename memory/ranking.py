@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist, fmean, pstdev
+from typing import NamedTuple
 
 from memory.clock import from_iso
 from memory.question import Wanted, substance
@@ -33,13 +34,29 @@ HEAT_WEIGHT = 0.2
 BRANCH_BOOST = 0.4
 MAX_Z = 6.0
 MIN_COVERAGE = 0.3
-"""Share of the query's rarity-weighted terms from which a text counts as being about it."""
-MIN_Z = 2.2
-"""Standard deviations above the store's background from which a vector alone counts, in a small store."""
-PRIOR_ITEMS = 8
-"""The store's background counts as much as so many cosines of the query itself."""
+"""Share of the query's rarity-weighted terms from which a text counts as being about it, when there are no vectors."""
+MIN_EVIDENCE = 1.75
+"""Evidence from which an item counts, among `USUAL_STORE` items."""
+USUAL_STORE = 300
+SMALL_STORE = 30
 NOISE_SHARE = 0.75
 """The best of n unrelated texts stands out by about so much of the 1/n quantile of a normal distribution."""
+PRIOR_ITEMS = 8
+"""The store's background counts as much as so many cosines of the query itself."""
+
+
+class Nearness(NamedTuple):
+    """A cosine, in standard deviations."""
+
+    z: float = 0.0
+    """Above what the query scores with other texts: tells which is the nearest."""
+    absolute: float = 0.0
+    """Above what unrelated questions score: tells whether it is near at all."""
+
+    @property
+    def both(self) -> float:
+        """The mean of the two."""
+        return (self.z + self.absolute) / 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +65,8 @@ class Background:
 
     mean: float
     deviation: float
-    threshold: float = MIN_Z
-    """Deviations from which a vector alone counts; more in a large store, where chance has more tries."""
+    threshold: float = MIN_EVIDENCE
+    """Evidence from which an item counts; more in a large store, where chance has more tries."""
 
     def adapted(self, cosines: Sequence[float], population: int) -> "Background":
         """The background of one query: some lie near to everything. From its best cosines among `population`."""
@@ -83,9 +100,13 @@ def background(samples: Sequence[Sequence[float]], population: int) -> Backgroun
     if not means:
         return None
     spread = pstdev(means) if len(means) > 1 else 0.0
-    chance = NormalDist().inv_cdf(1 - 1 / population) if population > 1 else 0.0
-    threshold = max(MIN_Z, NOISE_SHARE * chance)
-    return Background(fmean(means), math.hypot(fmean(deviations), spread), threshold)
+    extra = NOISE_SHARE * (_chance(max(SMALL_STORE, population)) - _chance(USUAL_STORE))
+    return Background(fmean(means), math.hypot(fmean(deviations), spread), MIN_EVIDENCE + extra)
+
+
+def _chance(count: int) -> float:
+    """How many deviations the best of so many stands out by chance."""
+    return NormalDist().inv_cdf(1 - 1 / count)
 
 
 def _untruncated(sample: Sequence[float], population: int) -> tuple[float, float]:
@@ -134,16 +155,16 @@ class Around:
 ALONE = Around()
 
 
-def own(z: float, bm25: float, coverage: float) -> float:
+def own(near: Nearness, bm25: float, coverage: float) -> float:
     """What vector and text say of one item, not below 0: what it lends to its neighbours."""
-    return max(0.0, z + TEXT_WEIGHT * bm25 * coverage**2)
+    return max(0.0, near.z + TEXT_WEIGHT * bm25 * coverage**2)
 
 
 def score(
     query: Query,
     text: str,
     *,
-    z: float,
+    near: Nearness,
     bm25: float,
     timestamp: str,
     now: str,
@@ -153,11 +174,11 @@ def score(
     preferred_branch: bool = False,
     expired: bool = False,
 ) -> ScoreParts:
-    """Rank one item. `z` is 0 without vectors; `bm25` is relative to the best hit of its kind, 0–1."""
+    """Rank one item. `near` is 0 without vectors; `bm25` is relative to the best hit of its kind, 0–1."""
     days = max(0.0, (from_iso(now) - from_iso(timestamp)).total_seconds() / 86_400)
     coverage = query.coverage(text)
     parts = {
-        "vector": z,
+        "vector": near.z,
         "text": TEXT_WEIGHT * bm25 * coverage**2,
         "importance": IMPORTANCE_WEIGHT * importance,
         "recency": EXPIRED if expired else RECENCY_WEIGHT * math.exp(-days / RECENCY_DAYS),
@@ -166,14 +187,13 @@ def score(
         "context": (BEFORE_WEIGHT + ANSWER_WEIGHT * around.question) * around.before + AFTER_WEIGHT * around.after,
         "form": substance(text) + query.wanted.fit(text),
     }
-    return ScoreParts(**parts, coverage=coverage, total=sum(parts.values()))
+    evidence = near.both + parts["text"] + parts["context"] + parts["form"]
+    return ScoreParts(**parts, coverage=coverage, evidence=evidence, total=sum(parts.values()))
 
 
-def is_relevant(parts: ScoreParts, min_z: float = MIN_Z) -> bool:
-    """The gate: the text covers the query, or the vector stands out of the background, or both do half of it."""
-    if parts.coverage >= MIN_COVERAGE or parts.vector >= min_z:
-        return True
-    return parts.coverage / MIN_COVERAGE + max(0.0, parts.vector) / min_z >= 1.25
+def is_relevant(parts: ScoreParts, threshold: float | None) -> bool:
+    """The gate: evidence enough (`Background.threshold`), or without vectors (`None`) a text that covers enough."""
+    return parts.coverage >= MIN_COVERAGE if threshold is None else parts.evidence >= threshold
 
 
 def relative(scores: Iterable[tuple[int, float]]) -> dict[int, float]:

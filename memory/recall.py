@@ -10,10 +10,20 @@ from memory.config import BranchSettings
 from memory.errors import NotFoundError
 from memory.query_vector import GetEmbedder, QueryEmbedder, QueryVector
 from memory.question import question_share
-from memory.ranking import ALONE, Around, Query, background, own, relative, score
+from memory.ranking import ALONE, Around, Nearness, Query, background, own, relative, score
 from memory.store.base import Store
 from memory.store.search import terms
-from memory.types import Candidate, Hit, ItemKind, LongTermMemory, MemoryStatus, Message, Scope, ShortTermMemory
+from memory.types import (
+    FORGOTTEN,
+    Candidate,
+    Hit,
+    ItemKind,
+    LongTermMemory,
+    MemoryStatus,
+    Message,
+    Scope,
+    ShortTermMemory,
+)
 from memory.worth import asked_types
 
 POOL = 60
@@ -24,6 +34,8 @@ RECALLED: tuple[MemoryStatus, ...] = ("active", "expired")
 """Expired memories are ranked down, not dropped."""
 REACH = 10
 """Of so many of the best messages, the turns before and after are looked at though no index found them."""
+
+FAR = Nearness()
 
 Row = Message | ShortTermMemory | LongTermMemory
 
@@ -56,7 +68,7 @@ class _Evidence:
     """What the indexes say of one row."""
 
     row: Row
-    z: float
+    near: Nearness
     bm25: float
     own: float
 
@@ -79,14 +91,15 @@ class Recall:
         preferred = self._preferred(text)
         found: list[Found] = []
         for kind in kinds:
-            z = self._by_vector(vector, kind, filters, pool)
+            near = self._by_vector(vector, kind, filters, pool)
             bm25 = relative((c.id, c.score) for c in self._by_text(text, kind, filters, pool))
-            evidence = self._evidence(query, kind, z, bm25)
+            farthest = min(near.values()) if len(near) >= pool else FAR
+            evidence = self._evidence(query, kind, near, bm25, farthest)
             if kind == "message":
-                self._reach_out(evidence, min(z.values(), default=0.0))
+                self._reach_out(evidence, farthest)
             around = _around(evidence) if kind == "message" else {}
             found += [
-                self.rank(e.row, query, z=e.z, bm25=e.bm25, around=around.get(item, ALONE), preferred=preferred)
+                self.rank(e.row, query, near=e.near, bm25=e.bm25, around=around.get(item, ALONE), preferred=preferred)
                 for item, e in evidence.items()
             ]
         return sorted(found, key=lambda f: -f.hit.parts.total)
@@ -101,7 +114,7 @@ class Recall:
         row: Row,
         query: Query,
         *,
-        z: float = 0.0,
+        near: Nearness = FAR,
         bm25: float = 0.0,
         around: Around = ALONE,
         preferred: frozenset[str] = frozenset(),
@@ -113,7 +126,7 @@ class Recall:
         parts = score(
             query,
             row.content,
-            z=z,
+            near=near,
             bm25=bm25,
             timestamp=timestamp,
             now=now,
@@ -147,30 +160,37 @@ class Recall:
     def _message(self, message_id: int) -> Message | None:
         with suppress(NotFoundError):
             message = self._store.message(message_id)
-            if message.role in ("user", "assistant") and message.state != "streaming" and message.content.strip():
+            spoken = message.role in ("user", "assistant") and message.content.strip()
+            if spoken and message.state != "streaming" and not message.metadata.get(FORGOTTEN):
                 return message
         return None
 
     def _evidence(
-        self, query: Query, kind: ItemKind, z: Mapping[int, float], bm25: Mapping[int, float]
+        self,
+        query: Query,
+        kind: ItemKind,
+        near: Mapping[int, Nearness],
+        bm25: Mapping[int, float],
+        farthest: Nearness,
     ) -> dict[int, _Evidence]:
+        """What was found with its row. What the text index alone found is at most as near as `farthest`."""
         evidence = {}
-        for item in dict.fromkeys((*z, *bm25)):
+        for item in dict.fromkeys((*near, *bm25)):
             with suppress(NotFoundError):  # erased between the search and here
                 row = self._row(kind, item)
-                by_text = bm25.get(item, 0.0)
+                place, by_text = near.get(item, farthest), bm25.get(item, 0.0)
                 coverage = query.coverage(row.content) if by_text else 0.0
-                evidence[item] = _Evidence(row, z.get(item, 0.0), by_text, own(z.get(item, 0.0), by_text, coverage))
+                evidence[item] = _Evidence(row, place, by_text, own(place, by_text, coverage))
         return evidence
 
-    def _reach_out(self, evidence: dict[int, _Evidence], z: float) -> None:
-        """Add the turns around the best messages: no nearer than `z`, the farthest that the index found."""
+    def _reach_out(self, evidence: dict[int, _Evidence], farthest: Nearness) -> None:
+        """Add the turns around the best messages, as near as the farthest that the index found."""
         best = sorted(evidence.values(), key=lambda e: -e.own)[:REACH]
         for one in best:
             if isinstance(one.row, Message):
                 for row in (self.before(one.row), self.after(one.row)):
                     if row and row.id not in evidence:
-                        evidence[row.id] = _Evidence(row, z, 0.0, own(z, 0.0, 0.0))
+                        evidence[row.id] = _Evidence(row, farthest, 0.0, own(farthest, 0.0, 0.0))
 
     def _preferred(self, text: str) -> frozenset[str]:
         """The branches where the memories that a question asks for would lie."""
@@ -193,8 +213,10 @@ class Recall:
             status=RECALLED,
         )
 
-    def _by_vector(self, vector: QueryVector | None, kind: ItemKind, filters: Filters, limit: int) -> dict[int, float]:
-        """How far above the background each of the nearest is, by id."""
+    def _by_vector(
+        self, vector: QueryVector | None, kind: ItemKind, filters: Filters, limit: int
+    ) -> dict[int, Nearness]:
+        """How near the nearest are, by id."""
         if vector is None:
             return {}
         nearest = self._store.search_vector(
@@ -214,7 +236,7 @@ class Recall:
             return {}
         whole = vector.counts.get(kind, 0) if len(nearest) >= SAMPLE else len(nearest)
         here = known.adapted(cosines, whole)
-        return {c.id: here.z(c.score) for c in nearest[:limit]}
+        return {c.id: Nearness(here.z(c.score), known.z(c.score)) for c in nearest[:limit]}
 
 
 def _around(evidence: Mapping[int, _Evidence]) -> dict[int, Around]:

@@ -183,6 +183,8 @@ class ScoreParts:
     """Messages only: how well the turns before and after fit."""
     form: float = 0.0
     """Whether the text looks like an answer: a statement of some length that holds the kind of thing asked for."""
+    evidence: float = 0.0
+    """How much of all this speaks for the item at all. The gate looks at it; it is not added."""
     total: float = 0.0
 
 

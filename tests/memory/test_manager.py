@@ -320,7 +320,10 @@ def test_background_is_worked_back_from_the_top_of_a_search() -> None:
     assert known.mean == pytest.approx(0.7, abs=0.01)
     assert known.deviation == pytest.approx(0.05, abs=0.01)
     assert background([], 10) is None
-    assert background([[0.5, 0.7]], 2) == Background(0.6, pytest.approx(0.1))
+    few = background([[0.5, 0.7]], 2)
+    assert few is not None
+    assert (few.mean, few.deviation) == (pytest.approx(0.6), pytest.approx(0.1))
+    assert few.threshold < known.threshold, "chance has fewer tries in a small store"
     assert known.threshold > Background(0.6, 0.1).threshold, "chance has more tries in a large store"
 
 
