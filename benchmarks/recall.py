@@ -226,23 +226,20 @@ async def searched(room: Room, query: str) -> list[Key]:
     return [(hit.kind, hit.id) for hit in await room.core.manager.search(query, kinds=KINDS, limit=10)]
 
 
-async def built(room: Room, query: str) -> list[str]:
-    """The data's ids of what goes into the long-term tier when `query` is asked in a new session.
-
-    Without standing instructions, which go whatever is asked.
-    """
+async def built(room: Room, query: str) -> list[Key]:
+    """What goes into the long-term tier when `query` is asked in a new session."""
     store = room.core.store
     session = store.create_session(incognito=True)
     newest = store.add_message(session.id, "user", query)
     prompt = await room.core.manager.build(session, newest, window=WINDOW, system_prompt="")
     tier = prompt.report.tiers[2]
     assert tier.used <= TIER_TOKENS, (tier.used, query)
-    asked_for = [item for item in tier.items if item.kind == "message" or not is_rule(store, item.id)]
-    return [room.ids[item.kind, item.id] for item in asked_for if (item.kind, item.id) in room.ids]
+    return [(item.kind, item.id) for item in tier.items if (item.kind, item.id) in room.ids]
 
 
-def is_rule(store: Store, item: int) -> bool:
-    return store.memory(item).memory_type == "constraint"
+def is_rule(store: Store, key: Key) -> bool:
+    """Standing instructions go whatever is asked."""
+    return key[0] == "long_term" and store.memory(key[1]).memory_type == "constraint"
 
 
 def baselines(room: Room, embedder: Embedder | None) -> dict[str, Callable[[str, Any], list[Key]]]:
@@ -274,7 +271,8 @@ async def measure(
         for question in room.questions:
             query, answers = question["query"], question["answers"]
             if not answers:
-                unanswerable.append({"query": query, "injected": len(await built(room, query))})
+                injected = [key for key in await built(room, query) if not is_rule(room.core.store, key)]
+                unanswerable.append({"query": query, "injected": len(injected)})
                 continue
             families = [family_of(room, question)]
             if "no_shared_wording" in question["tags"] and "cross" not in question["tags"]:
@@ -286,7 +284,7 @@ async def measure(
                 for family in families:
                     scores[family][name].add([room.ids[key] for key in found[:10]], packed, answers)
             hits = [room.ids[key] for key in await searched(room, query)]
-            packed = await built(room, query)
+            packed = [room.ids[key] for key in await built(room, query)]
             for family in families:
                 scores[family]["orca"].add(hits, packed, answers)
     return scores, unanswerable
@@ -319,13 +317,14 @@ async def main() -> None:
             await room.core.close(drain=0)
     if embedder is not None:
         embedder.save()
-    injected = sum(bool(row["injected"]) for row in unanswerable)
+    injected = [row["injected"] for row in unanswerable if row["injected"]]
     ran_on = (
         f"{options.split} split; {embedder.model if embedder else 'no embedder'}; Python {platform.python_version()}, "
         f"{platform.system()} {platform.machine()}; {perf_counter() - started:.0f} s"
     )
     print(table(scores))
-    print(f"\nQuestions without an answer: {injected} of {len(unanswerable)} got something injected.\nRan on: {ran_on}")
+    print(f"\nQuestions without an answer: {len(injected)} of {len(unanswerable)} got something injected", end="")
+    print(f" ({sum(injected)} items).\nRan on: {ran_on}")
     if options.json:
         figures = {family: {name: s.figures() for name, s in methods.items()} for family, methods in scores.items()}
         report = {"ran_on": ran_on, "figures": figures, "unanswerable": unanswerable}

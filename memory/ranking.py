@@ -161,11 +161,12 @@ def own(near: Nearness, bm25: float, coverage: float) -> float:
 
 
 def score(
-    query: Query,
+    wanted: Wanted,
     text: str,
     *,
     near: Nearness,
     bm25: float,
+    coverage: float,
     timestamp: str,
     now: str,
     around: Around = ALONE,
@@ -176,7 +177,6 @@ def score(
 ) -> ScoreParts:
     """Rank one item. `near` is 0 without vectors; `bm25` is relative to the best hit of its kind, 0–1."""
     days = max(0.0, (from_iso(now) - from_iso(timestamp)).total_seconds() / 86_400)
-    coverage = query.coverage(text)
     parts = {
         "vector": near.z,
         "text": TEXT_WEIGHT * bm25 * coverage**2,
@@ -185,7 +185,7 @@ def score(
         "heat": HEAT_WEIGHT * (1 - 1 / (1 + math.log1p(access_count))),
         "branch": BRANCH_BOOST if preferred_branch else 0.0,
         "context": (BEFORE_WEIGHT + ANSWER_WEIGHT * around.question) * around.before + AFTER_WEIGHT * around.after,
-        "form": substance(text) + query.wanted.fit(text),
+        "form": substance(text) + wanted.fit(text),
     }
     evidence = near.both + parts["text"] + parts["context"] + parts["form"]
     return ScoreParts(**parts, coverage=coverage, evidence=evidence, total=sum(parts.values()))

@@ -70,6 +70,7 @@ class _Evidence:
     row: Row
     near: Nearness
     bm25: float
+    coverage: float
     own: float
 
 
@@ -98,10 +99,7 @@ class Recall:
             if kind == "message":
                 self._reach_out(evidence, farthest)
             around = _around(evidence) if kind == "message" else {}
-            found += [
-                self.rank(e.row, query, near=e.near, bm25=e.bm25, around=around.get(item, ALONE), preferred=preferred)
-                for item, e in evidence.items()
-            ]
+            found += [self._rank(e, query, around.get(item, ALONE), preferred) for item, e in evidence.items()]
         return sorted(found, key=lambda f: -f.hit.parts.total)
 
     def query(self, text: str) -> Query:
@@ -109,25 +107,21 @@ class Recall:
         total, frequency = self._store.document_frequency(list(dict.fromkeys(terms(text))))
         return Query.of(text, total, frequency)
 
-    def rank(
-        self,
-        row: Row,
-        query: Query,
-        *,
-        near: Nearness = FAR,
-        bm25: float = 0.0,
-        around: Around = ALONE,
-        preferred: frozenset[str] = frozenset(),
-    ) -> Found:
-        """Score one row against a query."""
+    def rank(self, row: Row, query: Query) -> Found:
+        """Score a row that no index was asked for."""
+        return self._rank(_Evidence(row, FAR, 0.0, query.coverage(row.content), 0.0), query, ALONE, frozenset())
+
+    def _rank(self, evidence: _Evidence, query: Query, around: Around, preferred: frozenset[str]) -> Found:
+        row = evidence.row
         now = self._clock.now()
         memory = row if isinstance(row, LongTermMemory) else None
         timestamp = row.timestamp if isinstance(row, Message) else row.updated_at
         parts = score(
-            query,
+            query.wanted,
             row.content,
-            near=near,
-            bm25=bm25,
+            near=evidence.near,
+            bm25=evidence.bm25,
+            coverage=evidence.coverage,
             timestamp=timestamp,
             now=now,
             around=around,
@@ -180,7 +174,7 @@ class Recall:
                 row = self._row(kind, item)
                 place, by_text = near.get(item, farthest), bm25.get(item, 0.0)
                 coverage = query.coverage(row.content) if by_text else 0.0
-                evidence[item] = _Evidence(row, place, by_text, own(place, by_text, coverage))
+                evidence[item] = _Evidence(row, place, by_text, coverage, own(place, by_text, coverage))
         return evidence
 
     def _reach_out(self, evidence: dict[int, _Evidence], farthest: Nearness) -> None:
@@ -190,7 +184,7 @@ class Recall:
             if isinstance(one.row, Message):
                 for row in (self.before(one.row), self.after(one.row)):
                     if row and row.id not in evidence:
-                        evidence[row.id] = _Evidence(row, farthest, 0.0, own(farthest, 0.0, 0.0))
+                        evidence[row.id] = _Evidence(row, farthest, 0.0, 0.0, own(farthest, 0.0, 0.0))
 
     def _preferred(self, text: str) -> frozenset[str]:
         """The branches where the memories that a question asks for would lie."""
