@@ -95,7 +95,7 @@ class CoarseIndex:
 
 
 class _Codes:
-    """The codes of one kind of item, in arrays that double when they are full. A place is an index into all of them."""
+    """The codes of one kind of item, in arrays with room to grow. A place is an index into all of them."""
 
     def __init__(self, kind: ItemKind, model: str, coder: Coder) -> None:
         import numpy as np
@@ -107,6 +107,10 @@ class _Codes:
         self._read_to = 0
         self._heard_to = 0
         """The last entry of the journal that is known."""
+        self._state: tuple[apsw.Connection, int] | None = None
+        """A connection, and its number for the state of the database that was read last."""
+        self._last_allowed: tuple[tuple[Any, ...], Mask] | None = None
+        """What was asked last in this state, and the answer: a turn asks several times."""
         self._group_numbers: dict[str, int] = {}
         self._ids = np.empty(256, np.int64)
         self._items = np.empty(256, np.int64)
@@ -128,6 +132,10 @@ class _Codes:
 
     def follow(self, connection: "apsw.Connection") -> None:
         """Read what has come or changed since the last time."""
+        state = (connection, connection.pragma("data_version"))
+        if state == self._state:
+            return
+        self._last_allowed = None
         if self._kind == "long_term":
             self._follow_journal(connection)
         rows = connection.execute(
@@ -142,12 +150,16 @@ class _Codes:
         while batch := list(islice(rows, _READ_AT_ONCE)):
             self._append(batch, [row[3] or self._code_of(connection, row[0]) for row in batch])
             self._read_to = batch[-1][0]
+        self._state = state
 
     def allowed(self, connection: "apsw.Connection", where: Filter) -> "Mask":
         """Which places pass the filter."""
         import numpy as np
 
         condition, values = where.condition(self._kind)
+        asked = (condition, *values)
+        if self._last_allowed and self._last_allowed[0] == asked:
+            return self._last_allowed[1].copy()
         passing = np.zeros(len(self._group_numbers), dtype=np.bool_)
         if self._kind == "long_term":
             groups = f"[{','.join(self._group_numbers)}]"
@@ -159,7 +171,8 @@ class _Codes:
             numbers = [known[session] for session in sessions if session in known]
         passing[numbers] = True
         mask: Mask = passing.take(self._groups[: self._count])
-        return mask
+        self._last_allowed = asked, mask
+        return mask.copy()
 
     def best(self, query: "Vectors", allowed: "Mask", limit: int) -> "Places":
         """The allowed places that can hold the `limit` nearest."""
@@ -189,6 +202,7 @@ class _Codes:
         for name in ("_ids", "_items", "_groups", "_offsets", "_scales", "_planes"):
             setattr(self, name, getattr(self, name).take(kept, axis=-1))
         self._count = len(kept)
+        self._last_allowed = None
 
     def _estimates(self, query: QueryCode, places: "Places") -> "tuple[Vectors, Vectors]":
         """Cosines but for a constant, and the standard deviations of their errors."""

@@ -32,7 +32,7 @@ _STEP = 0.9957
 _LEAST_DIMENSIONS = 128
 _ENCODED_AT_ONCE = 256
 """Rows that are rotated together: they stay in the processor's cache."""
-_COMPARED_AT_ONCE = 4096
+_COMPARED_AT_ONCE = 8192
 """Codes that are compared together, for the same reason."""
 
 
