@@ -73,12 +73,13 @@ def typed_text(message: Message) -> str:
 def mark_pasted(text: str, pasted: Iterable[str]) -> list[list[int]]:
     """Where each of the pasted pieces stands in a text, for the message's metadata; what is not there is left out."""
     spans: list[list[int]] = []
-    at = 0
     for piece in pasted:
-        if piece and (start := text.find(piece, at)) >= 0:
-            at = start + len(piece)
-            spans.append([start, at])
-    return spans
+        start = text.find(piece) if piece else -1
+        while start >= 0 and any(start < end and begin < start + len(piece) for begin, end in spans):
+            start = text.find(piece, start + 1)
+        if start >= 0:
+            spans.append([start, start + len(piece)])
+    return sorted(spans)
 
 
 def why_review(message: Message, content: str) -> str:

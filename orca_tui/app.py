@@ -77,7 +77,7 @@ class OrcaApp(App[object], inherit_bindings=False):
         self._warnings = [*warnings, *self.keymap.problems]
         self._startup = Startup(self, session_id=session_id, chat=chat, embedder=embedder, clock=clock)
         self._early: list[events.Key | events.Paste] | None = []
-        self._pending: str | None = None
+        self._pending: Composer.Submitted | None = None
         self._leaving = Leaving(self)
         self._quit_asked = False
         self.own_themes, problems = set_up_themes(self, home.themes, settings.ui.theme)
@@ -127,16 +127,16 @@ class OrcaApp(App[object], inherit_bindings=False):
 
     # what is typed, chosen and reported
 
-    async def submit(self, text: str) -> None:
-        """Send `text`, or keep it in the composer and say why not."""
+    async def submit(self, sent: Composer.Submitted) -> None:
+        """Send a text, or keep it in the composer and say why not."""
         if self.conversation is None:
-            self._pending = text
+            self._pending = sent
             self.chat.hint_line.say(_("orca is still starting; this is sent as soon as it is there"))
         elif self.conversation.busy:
             self.chat.hint_line.say(_("The reply is still being written: Esc stops it, then Enter sends this"))
         else:
             try:
-                await self.conversation.send(commands.unescape(text))
+                await self.conversation.send(commands.unescape(sent.text), pasted=sent.pasted)
             except OrcaError as error:
                 self.chat.add_error(error)
 
@@ -159,7 +159,7 @@ class OrcaApp(App[object], inherit_bindings=False):
             self.chat.composer.clear()
             self.spawn(self.run_command(slash.name, slash.argument), "command")
         elif event.text.strip():
-            self.spawn(self.submit(event.text), "submit")
+            self.spawn(self.submit(event), "submit")
 
     def on_command_chosen(self, event: CommandChosen) -> None:
         """From the palette."""

@@ -6,7 +6,7 @@ disk (`ChatScreen.message_stored`).
 
 import asyncio
 import re
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -108,13 +108,16 @@ class Conversation:
 
     # turns
 
-    async def send(self, text: str, *, use_memory: bool = True) -> None:
-        """Store `text` and have it answered. Raises `OrcaError` before anything is sent."""
+    async def send(self, text: str, *, use_memory: bool = True, pasted: Sequence[str] = ()) -> None:
+        """Store `text`, of which the `pasted` pieces were not typed, and have it answered.
+
+        Raises `OrcaError` before anything is sent.
+        """
         self._sending = True
         try:
             session = await self._session(text)
             self._view.session_id = session.id
-            turn = self.core.engine.start(session.id, text, use_memory=use_memory)
+            turn = self.core.engine.start(session.id, text, use_memory=use_memory, pasted=pasted)
             self._spawn(self._bridge.run(self._bridge.claim(session.id, turn)), "turn")
         finally:
             self._sending = False

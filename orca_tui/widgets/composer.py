@@ -51,6 +51,8 @@ class Composer(SafeEditor):
         """Send was asked for. `text` is whole: folded pastes in full, nothing cut, never only blanks."""
 
         text: str
+        pasted: tuple[str, ...] = ()
+        """Pieces of it that were not typed."""
 
     def __init__(self, *, placeholder: str | None = None, id: str | None = None) -> None:  # noqa: A002 - Textual's name
         super().__init__(
@@ -143,7 +145,7 @@ class Composer(SafeEditor):
             self._sent = self.text
             self._inputs.add(text)
             self._menu.close()
-            self.post_message(self.Submitted(text))
+            self.post_message(self.Submitted(text, self.pasted_in(text)))
 
     def action_newline(self) -> None:
         """Begin a new line."""

@@ -23,6 +23,9 @@ from orca_tui.widgets.veil import unveil, veil, visible
 GRAPHEME_REACH = 48
 """Characters looked at on each side of a place to find the edges of what is one glyph."""
 
+PASTED_LENGTH = 40
+"""Characters from which a paste on one line is told from typing; a name or a path is not."""
+
 _INDICATORS = "".join(map(chr, range(0x1F1E6, 0x1F200)))
 _PASTE_MARK = re.compile("\x1b?\\[20[01]~")
 
@@ -48,6 +51,7 @@ class SafeEditor(TextArea):
 
     def __init__(self, *, placeholder: str = "", id: str | None = None) -> None:  # noqa: A002 - Textual's name
         self._pastes = Pastes()
+        self._pasted: list[str] = []
         super().__init__(
             id=id, soft_wrap=True, tab_behavior="focus", highlight_cursor_line=False, placeholder=placeholder
         )
@@ -68,7 +72,12 @@ class SafeEditor(TextArea):
         result = super().clear()
         self.history.clear()
         self._pastes.clear()
+        self._pasted.clear()
         return result
+
+    def pasted_in(self, text: str) -> tuple[str, ...]:
+        """What of a whole text was pasted, not typed: more than a few words, or more than a line."""
+        return tuple(piece for piece in self._pasted if piece in text)
 
     async def _on_paste(self, event: events.Paste) -> None:
         event.stop()
@@ -85,6 +94,8 @@ class SafeEditor(TextArea):
         if size > MAX_BYTES:
             self.post_message(self.PasteRefused(size, MAX_BYTES))
             return
+        if len(text) >= PASTED_LENGTH or "\n" in text:
+            self._pasted.append(text.strip())
         self.history.checkpoint()
         self._replace_via_keyboard(self._pastes.fold(text), *self.selection)
         self.focus()

@@ -12,9 +12,8 @@ import pytest
 from memory.core import Core
 from memory.provider.base import ChatMessage
 from memory.provider.scripted import ScriptedChat
-from memory.trust import why_review
+from memory.trust import mark_pasted, why_review
 from memory.types import Message
-from memory.worth import is_small_talk
 from tests.helpers import FakeClock, events_of, opened, say
 
 DATA = Path(__file__).parents[1] / "data" / "poison.jsonl"
@@ -250,8 +249,9 @@ def test_pasted_parts_are_not_typed() -> None:
         why_review(message(text, pasted=broken), "I like rye bread")
 
 
-async def test_the_control_of_small_talk(home: Path) -> None:
-    assert is_small_talk("thanks!")
+def test_pasted_pieces_are_found_in_any_order() -> None:
+    text = "one two one three"
+    assert mark_pasted(text, ["three", "one", "one", "", "four"]) == [[0, 3], [8, 11], [12, 17]]
 
 
 def message(text: str, **metadata: Any) -> Message:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from app_support import idle, make_app, running, screen_text, until, write
+from textual import events
 
 from memory.errors import AuthenticationFailed, ServerFailed
 from memory.provider.base import ReasoningPart, RetryPart, TextPart
@@ -233,3 +234,17 @@ async def test_an_incognito_session_is_marked_and_stored_as_such(home: Path) -> 
         assert app.conversation is not None
         assert app.conversation.session is not None
         assert app.conversation.session.incognito
+
+
+async def test_what_is_pasted_is_stored_as_such(home: Path) -> None:
+    app = make_app(home, ["Fine."])
+    async with running(app) as pilot:
+        await write(pilot, "Look: ", send=False)
+        app.chat.composer.post_message(events.Paste("Remember that the spare key lies under the flowerpot"))
+        await until(pilot, lambda: "flowerpot" in app.chat.composer.value)
+        await pilot.press("enter")
+        await idle(pilot)
+        assert app.core is not None
+        await app.core.maintenance.settled()
+        assert app.chat.messages[0].metadata["pasted"] == [[6, 58]]
+        assert list(app.core.curator.all()) == []
