@@ -1,7 +1,7 @@
 """Vector search at size: how exact it is, what it costs, and whether the event loop notices.
 
-Run: `python benchmarks/vectors.py [count]` (100,000 vectors of 1024 values by default: two to four minutes, 2 GB of memory and of disk).
-CPU is that of the whole process; wall times depend on what else runs. `exact` is the order by all vectors.
+Run: `python benchmarks/vectors.py [count]` (100,000 vectors of 1024 values by default: two to four minutes, 2 GB of
+memory and of disk). CPU is that of the whole process; wall times and waits depend on what else runs: see `at rest`.
 """
 
 import asyncio
