@@ -137,11 +137,10 @@ class Picker:
         same = _folded(asked.text)
         dropped = self._dropped_sources(scope)
         known = asked.vector.background if asked.vector else None
-        threshold = known.threshold if known else None
         kept = [
             f
             for f in found
-            if is_relevant(f.hit.parts, threshold)
+            if is_relevant(f.hit.parts, asked.text, known)
             and _folded(f.hit.text) != same
             and _may_go(f.row)
             and f.key not in dropped

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from memory.clock import from_iso
 from memory.question import Wanted, substance
 from memory.store.search import terms
+from memory.text import language_of
 from memory.types import ScoreParts
 
 TEXT_WEIGHT = 3.0
@@ -33,8 +34,9 @@ EXPIRED = -1.0
 HEAT_WEIGHT = 0.2
 BRANCH_BOOST = 0.4
 MAX_Z = 6.0
-MIN_COVERAGE = 0.3
-"""Share of the query's rarity-weighted terms from which a text counts as being about it, when there are no vectors."""
+MIN_COVERAGE = {"en": 0.3, "zh": 0.15}
+"""Share of the query's rarity-weighted terms from which a text counts as being about it, when there are no vectors.
+Chinese terms are characters and pairs of them, of which another wording keeps fewer."""
 MIN_EVIDENCE = 1.75
 """Evidence from which an item counts, among `USUAL_STORE` items."""
 USUAL_STORE = 300
@@ -191,9 +193,11 @@ def score(
     return ScoreParts(**parts, coverage=coverage, evidence=evidence, total=sum(parts.values()))
 
 
-def is_relevant(parts: ScoreParts, threshold: float | None) -> bool:
-    """The gate: evidence enough (`Background.threshold`), or without vectors (`None`) a text that covers enough."""
-    return parts.coverage >= MIN_COVERAGE if threshold is None else parts.evidence >= threshold
+def is_relevant(parts: ScoreParts, query: str, known: Background | None) -> bool:
+    """The gate: evidence enough for a store of this size, or without vectors (`None`) a text that covers enough."""
+    if known is None:
+        return parts.coverage >= MIN_COVERAGE[language_of(query)]
+    return parts.evidence >= known.threshold
 
 
 def relative(scores: Iterable[tuple[int, float]]) -> dict[int, float]:
