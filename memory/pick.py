@@ -37,6 +37,8 @@ WITH_NEIGHBOURS = 5
 """Of so many of the first messages, the turns before and after go too, as far as the budget takes them."""
 ENTRY_SHARE = 3
 """One recalled text takes at most this part of its tier's budget."""
+PASSAGES = 2
+"""Passages of earlier conversations for each of the `top_k` places: a turn says less than a memory, in fewer tokens."""
 NEIGHBOUR_SHARE = 8
 """The same for a turn that goes because of the one beside it."""
 MIN_ENTRY_TOKENS = 40
@@ -236,26 +238,28 @@ def _folded(text: str) -> str:
 
 
 def _places(found: Sequence[Found], top_k: int) -> tuple[list[Found], int]:
-    """The first `top_k`, and those of the rest that stand next to one of them; with how many places are left over.
+    """The first `top_k` memories and, for each of these places, `PASSAGES` passages; with how many are left over.
 
     A message beside another belongs to the same passage and shares its place.
     """
     chosen: list[Found] = []
     ids: set[int] = set()
     parents: set[int] = set()
-    taken = 0
+    memories = passages = 0
     for one in found:
-        message = one.row if isinstance(one.row, Message) else None
-        joins = message is not None and (message.id in parents or message.parent_id in ids)
-        if not joins:
-            if taken == top_k:
+        if isinstance(one.row, Message):
+            joins = one.row.id in parents or one.row.parent_id in ids
+            if not joins and passages == PASSAGES * top_k:
                 continue
-            taken += 1
-        if message:
-            ids.add(message.id)
-            parents.add(message.parent_id or 0)
+            passages += not joins
+            ids.add(one.row.id)
+            parents.add(one.row.parent_id or 0)
+        elif memories == top_k:
+            continue
+        else:
+            memories += 1
         chosen.append(one)
-    return chosen, top_k - taken
+    return chosen, top_k - memories
 
 
 def _merged(found: Sequence[Found]) -> list[Found]:

@@ -153,6 +153,11 @@ class Around:
     after: float = 0.0
     question: float = 0.0
 
+    @property
+    def lent(self) -> float:
+        """What the message gains by them."""
+        return (BEFORE_WEIGHT + ANSWER_WEIGHT * self.question) * self.before + AFTER_WEIGHT * self.after
+
 
 ALONE = Around()
 
@@ -186,7 +191,7 @@ def score(
         "recency": EXPIRED if expired else RECENCY_WEIGHT * math.exp(-days / RECENCY_DAYS),
         "heat": HEAT_WEIGHT * (1 - 1 / (1 + math.log1p(access_count))),
         "branch": BRANCH_BOOST if preferred_branch else 0.0,
-        "context": (BEFORE_WEIGHT + ANSWER_WEIGHT * around.question) * around.before + AFTER_WEIGHT * around.after,
+        "context": around.lent,
         "form": substance(text) + wanted.fit(text),
     }
     evidence = near.both + parts["text"] + parts["context"] + parts["form"]

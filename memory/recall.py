@@ -28,8 +28,8 @@ from memory.worth import asked_types
 
 POOL = 60
 """Hits taken from each index and kind before ranking."""
-SAMPLE = 100
-"""Cosines of the nearest by which a query is calibrated."""
+WIDE = 150
+"""Nearest messages that are looked at (beside a good turn a fair one may be right), and that calibrate a query."""
 RECALLED: tuple[MemoryStatus, ...] = ("active", "expired")
 """Expired memories are ranked down, not dropped."""
 REACH = 10
@@ -90,17 +90,29 @@ class Recall:
         """Everything that text or meaning finds, ranked by `memory.ranking.score`, best first; no gate."""
         query = self.query(text)
         preferred = self._preferred(text)
-        found: list[Found] = []
-        for kind in kinds:
-            near = self._by_vector(vector, kind, filters, pool)
-            bm25 = relative((c.id, c.score) for c in self._by_text(text, kind, filters, pool))
-            farthest = min(near.values()) if len(near) >= pool else FAR
-            evidence = self._evidence(query, kind, near, bm25, farthest)
-            if kind == "message":
-                self._reach_out(evidence, farthest)
-            around = _around(evidence) if kind == "message" else {}
-            found += [self._rank(e, query, around.get(item, ALONE), preferred) for item, e in evidence.items()]
+        found = [f for kind in kinds for f in self._of_kind(kind, query, preferred, vector, filters, pool)]
         return sorted(found, key=lambda f: -f.hit.parts.total)
+
+    def _of_kind(
+        self,
+        kind: ItemKind,
+        query: Query,
+        preferred: frozenset[str],
+        vector: QueryVector | None,
+        filters: Filters,
+        pool: int,
+    ) -> list[Found]:
+        is_message = kind == "message"
+        near = self._by_vector(vector, kind, filters, max(pool, WIDE) if is_message else pool)
+        bm25 = relative((c.id, c.score) for c in self._by_text(query.text, kind, filters, pool))
+        farthest = min(near.values(), default=FAR) if len(near) >= pool else FAR
+        evidence = self._evidence(query, kind, near, bm25, farthest)
+        if is_message:
+            self._reach_out(evidence, farthest)
+        around = _around(evidence) if is_message else {}
+        lent = {item: around.get(item, ALONE).lent for item in evidence}
+        best = sorted(evidence, key=lambda item: -evidence[item].own - lent[item])[: 2 * pool]
+        return [self._rank(evidence[item], query, around.get(item, ALONE), preferred) for item in best]
 
     def query(self, text: str) -> Query:
         """Weigh a query's terms by how rare they are in the store."""
@@ -217,7 +229,7 @@ class Recall:
             vector.vector,
             model=vector.model,
             kinds=(kind,),
-            limit=max(limit, SAMPLE),
+            limit=max(limit, WIDE),
             session_id=filters.session_id,
             exclude_session=filters.exclude_session,
             scope=filters.scope,
@@ -228,7 +240,7 @@ class Recall:
         known = vector.background or background([cosines], len(nearest))
         if known is None:
             return {}
-        whole = vector.counts.get(kind, 0) if len(nearest) >= SAMPLE else len(nearest)
+        whole = vector.counts.get(kind, 0) if len(nearest) >= WIDE else len(nearest)
         here = known.adapted(cosines, whole)
         return {c.id: Nearness(here.z(c.score), known.z(c.score)) for c in nearest[:limit]}
 
