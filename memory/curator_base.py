@@ -8,7 +8,7 @@ from memory.branches import expiry, route_branch
 from memory.clock import Clock
 from memory.config import MemorySettings
 from memory.errors import NotFoundError, OrcaError, StoreError
-from memory.history import History
+from memory.history import History, TakenBack
 from memory.store.base import Store
 from memory.store.ledger import Ledger
 from memory.types import LongTermMemory, MemorySource, MemoryStatus, MemoryType, NewMemory, Scope
@@ -49,6 +49,12 @@ class CuratorBase:
     def history(self) -> History:
         """Undo and rollback."""
         return History(self.ledger)
+
+    def undo(self, steps: int = 1) -> list[TakenBack]:
+        """Take back the last `steps` acts of the user (`History.undo`)."""
+        taken = self.history.undo(steps)
+        self._changed([one.id for one in taken if one.kind == "long_term"])
+        return taken
 
     @property
     def default_scope(self) -> Scope:

@@ -116,6 +116,27 @@ class MemoryManager:
 
         return await asyncio.to_thread(work)
 
+    async def preview_request(
+        self, session: Session | None, text: str, *, window: ContextWindow, system_prompt: str, use_memory: bool = True
+    ) -> Prompt:
+        """The request as it would be if `text` were sent now; nothing is stored, and no use is counted.
+
+        `session` is `None` when the message would begin one. The fence's nonce is another in every request. Raises
+        leaves of `StoreError`.
+        """
+        remembers = use_memory and self._settings.memory.enabled
+        asked = Asked.of(text)
+        if remembers and not asked.small_talk:
+            asked = replace(asked, vector=await self._recall.embed_query(asked.text))
+        scope = session.scope if session else self.default_scope
+        newest = _unsent(session, text)
+
+        def work() -> Prompt:
+            path = [m for m in self._store.path(session.id) if is_sent(m)] if session else []
+            return self._assemble(_Job(session, scope, [*path, newest], asked, window, system_prompt, remembers))
+
+        return await asyncio.to_thread(work)
+
     async def search(
         self, query: str, *, scope: Scope | None = None, kinds: Sequence[ItemKind] = ITEM_KINDS, limit: int = 10
     ) -> list[Hit]:
@@ -186,6 +207,12 @@ class MemoryManager:
         else:
             cost = self._counter.count_message(message.role, message.content)
         return cost + (CUT_OFF_TOKENS if message.role == "assistant" and message.state != "complete" else 0)
+
+
+def _unsent(session: Session | None, text: str) -> Message:
+    """A message of the user's that is not stored; its id is no message's."""
+    tip = session.tip_message_id if session else None
+    return Message(0, session.id if session else "", "user", text, "normal", 0, False, "", {}, tip, "complete")
 
 
 def _use(tier: Tier, budget: int, items: Sequence[ContextItem], left_out: int) -> TierUse:

@@ -15,7 +15,7 @@ from memory.clock import Clock
 from memory.errors import OrcaError, StoreError
 from memory.store.base import Store
 from memory.tokens import TokenCounter
-from memory.types import ContextItem, Injection, Message, MessageState, ScoreParts, Usage
+from memory.types import WITHOUT_MEMORY, ContextItem, Injection, Message, MessageState, ScoreParts, Usage
 
 log = logging.getLogger(__name__)
 
@@ -34,6 +34,8 @@ class ReplyDraft:
         self.model = ""
         self.usage: Usage | None = None
         self.finish_reason = ""
+        self.without_memory = False
+        """Whether the user asked for a reply without memory; kept with it."""
         self._store = store
         self._clock = clock
         self._counter = counter
@@ -138,6 +140,8 @@ class ReplyDraft:
 
     def _settle(self, state: MessageState, error: OrcaError | None) -> Message:
         metadata: dict[str, Any] = {"stream": None, "model": self.model or None}
+        if self.without_memory:
+            metadata[WITHOUT_MEMORY] = True
         if self._reasoning:
             metadata["reasoning"] = "".join(self._reasoning)
         if self.finish_reason:

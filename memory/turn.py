@@ -158,6 +158,7 @@ class Turn:
     async def _answer(self, session: Session, user: Message) -> None:
         context = self._context
         draft = ReplyDraft(context.store, context.clock, context.counter, user)
+        draft.without_memory = not self._use_memory
         error: OrcaError | None = None
         try:
             await self._converse(session, user, draft)

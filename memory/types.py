@@ -21,6 +21,8 @@ WindowSource = Literal["served", "configured", "estimated"]
 
 FORGOTTEN = "forgotten"
 """Key in the metadata of a message that goes into no prompt and no search any more, as the user asked."""
+WITHOUT_MEMORY = "without_memory"
+"""Key in the metadata of a reply that the user asked for without memory."""
 
 ITEM_KINDS: tuple[ItemKind, ...] = ("message", "short_term", "long_term")
 

@@ -335,3 +335,21 @@ async def test_expired_memories_rank_down_but_are_not_dropped(home: Path) -> Non
         clock.advance(60)
         hits = await core.manager.search("When does the ferry to the island leave?", kinds=("long_term",))
         assert [hit.id for hit in hits] == [fresh.id, old.id]
+
+
+async def test_a_request_is_previewed_as_it_would_be_sent(home: Path) -> None:
+    async with opened(home, chat("Noted.")) as core:
+        core.curator.add("The user drinks green tea in the morning.", "preference")
+        session = core.store.create_session()
+        await say(core, session.id, "Good evening to you all")
+        session = core.store.session(session.id)
+        question = "Which tea does the user drink in the morning?"
+        used = [row.access_count for row in core.store.memories()]
+        prompt = await core.manager.preview_request(session, question, window=WINDOW, system_prompt="Be kind.")
+        assert [row.access_count for row in core.store.memories()] == used
+        assert len(core.store.path(session.id)) == 2
+        assert [m.role for m in prompt.messages] == ["system", "user", "assistant", "user"]
+        assert "green tea" in prompt.messages[-1].content
+        assert prompt.messages[-1].content.endswith(question)
+        plain = await core.manager.preview_request(None, question, window=WINDOW, system_prompt="", use_memory=False)
+        assert [m.content for m in plain.messages] == [question]
