@@ -24,6 +24,9 @@ NAMES = {
     "question_mark": "?",
     "slash": "/",
     "underscore": "_",
+    "plus": "+",
+    "minus": "-",
+    "asterisk": "*",
 }
 MODIFIERS = {"ctrl": "Ctrl", "shift": "Shift", "alt": "Alt", "super": "Super", "meta": "Meta"}
 
@@ -75,13 +78,16 @@ def resolve(defaults: Mapping[str, str], chosen: Mapping[str, str]) -> Keymap:
 
 
 def split(text: str) -> list[str]:
-    """The single keys of a comma-separated list, in lower case."""
-    return [name for part in text.split(",") if (name := part.strip().lower())]
+    """The single keys of a comma-separated list, in lower case; `R` alone is the capital letter."""
+    parts = [part.strip() for part in text.split(",")]
+    return [part if len(part) == 1 else part.lower() for part in parts if part]
 
 
 def display(key: str, *, short: bool = False) -> str:
-    """A key as a person reads it: `Ctrl+N`, or `^N` when `short`."""
+    """A key as a person reads it: `Ctrl+N`, or `^N` when `short`; a letter alone as it is."""
     *modifiers, name = key.split("+")
+    if not modifiers and len(name) == 1:
+        return name
     shown = NAMES.get(name, name.upper() if len(name) == 1 else name.title())
     if short and modifiers == ["ctrl"]:
         return f"^{shown}"

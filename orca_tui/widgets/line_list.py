@@ -90,6 +90,9 @@ class LineList(ScrollView, can_focus=True):
         """The entry under the cursor; `None` when there is none."""
         return self._keys[self._cursor] if self._keys else None
 
+    def cursor_moved(self) -> None:
+        """The cursor is on another entry, or its entry was built anew. For subclasses."""
+
     def rebuild(self) -> None:
         """Take the rows anew; the cursor stays on its entry, or where it was when that is gone."""
         width = self.scrollable_content_region.width
@@ -109,6 +112,7 @@ class LineList(ScrollView, can_focus=True):
         self._strips.clear()
         self.virtual_size = Size(width, len(self._rows))
         self.refresh()
+        self.cursor_moved()
 
     def move_to(self, key: Hashable) -> None:
         """Put the cursor on an entry; nothing happens when there is no such entry."""
@@ -183,3 +187,4 @@ class LineList(ScrollView, can_focus=True):
             region = region.union(Region(0, 0, region.width, 1))
         self.scroll_to_region(region, animate=False, force=True, immediate=True)
         self.refresh()
+        self.cursor_moved()

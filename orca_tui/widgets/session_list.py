@@ -4,11 +4,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from rich.cells import cell_len
-from textual import events
-from textual.binding import Binding
 from textual.content import Content
-from textual.geometry import Offset
 from textual.message import Message
 
 from memory.clock import SystemClock
@@ -16,7 +12,8 @@ from memory.text import label
 from memory.types import Session
 from orca_tui.figures import age, count
 from orca_tui.i18n import _
-from orca_tui.widgets.line_list import LineList, Row, split_line, text_row, wrapped_rows
+from orca_tui.widgets.filter_list import FilterList
+from orca_tui.widgets.line_list import Row, split_line, text_row, wrapped_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +34,14 @@ class SessionRow:
         return cls(session.id, session.title, session.updated_at, incognito=session.incognito)
 
 
-class SessionList(LineList):
+class SessionList(FilterList):
     """The column to the left of the chat."""
 
     DEFAULT_CSS = """
     SessionList { padding: 0 0 0 1; }
     """
 
-    BINDINGS = [Binding("slash", "filter", "Filter", id="list_filter", show=False)]
+    FILTER_ROW = 1
 
     @dataclass
     class Chosen(Message):
@@ -59,7 +56,6 @@ class SessionList(LineList):
         self._moment = ""
         self._sessions: Sequence[SessionRow] = ()
         self._current: str | None = None
-        self._filter: str | None = None
 
     def show(self, sessions: Sequence[SessionRow | Session], current: str | None) -> None:
         """Show these, in this order; `current` is the id of the open one."""
@@ -78,13 +74,10 @@ class SessionList(LineList):
     def build(self, width: int) -> Sequence[Row]:
         """Heading, filter, sessions."""
         rows = [Row(partial(self._heading, width))]
-        if self._filter is not None:
-            line = Content.assemble(("/", "bold $primary"), label(self._filter), ("▏", "$primary"))
-            rows.append(Row(lambda: line))
-        rows.append(text_row())
+        rows += [*self.filter_rows(), text_row()]
         found = [row for row in self._sessions if self._matches(row)]
         if not found:
-            empty = _("No session matches. Esc clears the filter.") if self._filter else _teach()
+            empty = _("No session matches. Esc clears the filter.") if self.filter_words else _teach()
             return [*rows, *wrapped_rows(empty, width, "$muted")]
         for row in found:
             rows += [Row(partial(self._title, row, width), row.id), Row(partial(self._facts, row, width), row.id)]
@@ -95,9 +88,8 @@ class SessionList(LineList):
         return split_line(Content.styled(_("Sessions"), "bold $heading"), number, width)
 
     def _matches(self, row: SessionRow) -> bool:
-        words = (self._filter or "").casefold().split()
         title = _shown(row).casefold()
-        return all(word in title for word in words)
+        return all(word in title for word in self.filter_words)
 
     def _title(self, row: SessionRow, width: int) -> Content:
         current = row.id == self._current
@@ -115,40 +107,6 @@ class SessionList(LineList):
         return Content.assemble(("▌ ", "$user-bar") if current else ("  ", ""), (text, "$muted")).truncate(
             width, ellipsis=True
         )
-
-    # filter
-
-    def action_filter(self) -> None:
-        """Begin to type a filter."""
-        self._set_filter(self._filter or "")
-
-    async def _on_key(self, event: events.Key) -> None:
-        if self._filter is None:
-            return
-        if event.key == "escape":
-            self._set_filter(None)
-        elif event.key == "backspace":
-            self._set_filter(self._filter[:-1] if self._filter else None)
-        elif event.is_printable and event.character:
-            self._set_filter(self._filter + event.character)
-        else:
-            return
-        event.stop()
-        event.prevent_default()
-
-    def on_paste(self, event: events.Paste) -> None:
-        """Pasted words go to the filter."""
-        if self._filter is not None:
-            event.stop()
-            self._set_filter(label(self._filter + event.text))
-
-    def _set_filter(self, text: str | None) -> None:
-        self._filter = text
-        self.rebuild()
-        if text is not None:
-            self.scroll_home(animate=False, force=True, immediate=True)
-            # An input method opens its window at the terminal's cursor.
-            self.app.cursor_position = self.content_region.offset + Offset(1 + cell_len(label(text)), 1)
 
 
 def _shown(row: SessionRow) -> str:
