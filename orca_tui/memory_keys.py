@@ -7,7 +7,7 @@ the sidebar and on the page that tells why.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from textual.binding import Binding
+from textual.binding import Binding, BindingType
 
 from orca_tui import keys
 
@@ -44,6 +44,7 @@ MEMORY_KEYS: tuple[MemoryKey, ...] = (
     MemoryKey("undo", "u", "undo", "Take back the last change of memory"),
     MemoryKey("source", "o", "source", "Open the message that it was taken from"),
     MemoryKey("sort", "s", "sort", "Sort by another column"),
+    MemoryKey("turn", "S", "turn round", "Turn the order around"),
     MemoryKey("next", "right,l", "next", "Next list, or the next reply"),
     MemoryKey("previous", "left,h", "previous", "List or reply before"),
 )
@@ -51,7 +52,7 @@ BY_NAME = {key.name: key for key in MEMORY_KEYS}
 IDS = [PREFIX + key.name for key in MEMORY_KEYS]
 
 
-def memory_bindings(*names: str) -> list[Binding]:
+def memory_bindings(*names: str) -> list[BindingType]:
     """Bindings of a list of memories; each runs the list's action `deed` with the name."""
     found = [BY_NAME[name] for name in names]
     return [Binding(key.keys, f"deed({key.name!r})", key.word, id=PREFIX + key.name, show=False) for key in found]

@@ -7,6 +7,7 @@ from textual.message import Message
 
 if TYPE_CHECKING:
     from memory.events import BackgroundEvent
+    from memory.types import ItemKind
 
 
 @dataclass
@@ -27,3 +28,13 @@ class CoreChanged(Message):
     """Something moved in the background: memory was written, or the embedding queue went on. Safe from any thread."""
 
     event: "BackgroundEvent"
+
+
+@dataclass
+class DeedAsked(Message):
+    """Something is to be done (`orca_tui.memory_keys`) to an item of memory: the one under a list's cursor."""
+
+    deed: str
+    kind: "ItemKind | None"
+    """Which table `id` belongs to; `None` when no item is under the cursor."""
+    id: int

@@ -1,21 +1,19 @@
 """`orca-tui memory show|history|inbox|stats`: what there is, and where it comes from."""
 
 from argparse import Namespace
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from memory.config import Home
 from memory.errors import NotFoundError
 from memory.text import label
-from memory.types import LongTermMemory, MemoryEvent, Message
+from memory.types import LongTermMemory, Message
 from orca_tui.cli.memory_tools import SNIPPET, open_curator
+from orca_tui.journal_lines import changed_fields
 from orca_tui.plain import local_time, plain_print, print_json
 
 if TYPE_CHECKING:
     from memory.curator import Curator
     from memory.overview import Overview
-
-_NOT_TOLD = frozenset({"id", "updated_at", "created_at", "access_count", "last_accessed"})
 
 
 def run(arguments: Namespace, home: Home) -> int:
@@ -85,16 +83,6 @@ def _history(curator: "Curator", arguments: Namespace) -> None:
         plain_print(f"{event.id}  {local_time(event.timestamp)}  {event.action} by {label(event.actor, 40)}{reason}")
         for line in changed_fields(event):
             plain_print(f"      {line}")
-
-
-def changed_fields(event: MemoryEvent) -> list[str]:
-    """What a change did, a line a field."""
-    before: Mapping[str, Any] = event.before or {}
-    after: Mapping[str, Any] = event.after or {}
-    if event.before is None:
-        return [f"+ {label(str(after['content']), SNIPPET)}"] if "content" in after else []
-    names = [name for name in {**before, **after} if name not in _NOT_TOLD and before.get(name) != after.get(name)]
-    return [f"{name}: {label(str(before.get(name)), 120)} → {label(str(after.get(name)), 120)}" for name in names]
 
 
 def _inbox(curator: "Curator", arguments: Namespace) -> None:
