@@ -11,7 +11,7 @@ from memory.branches import searched_branches
 from memory.config import MemorySettings
 from memory.prompt import Entry, entry_line, is_sent, request_text
 from memory.query_vector import QueryVector
-from memory.ranking import is_relevant
+from memory.ranking import relevant
 from memory.recall import Filters, Found, Recall
 from memory.store.base import Store
 from memory.store.search import terms
@@ -139,15 +139,9 @@ class Picker:
         same = _folded(asked.text)
         dropped = self._dropped_sources(scope)
         known = asked.vector.background if asked.vector else None
-        kept = [
-            f
-            for f in found
-            if is_relevant(f.hit.parts, asked.text, known)
-            and _folded(f.hit.text) != same
-            and _may_go(f.row)
-            and f.key not in dropped
-        ]
-        return sorted(kept, key=lambda f: -f.hit.parts.total)
+        able = [f for f in found if _folded(f.hit.text) != same and _may_go(f.row) and f.key not in dropped]
+        fits = relevant([f.hit.parts for f in able], asked.text, known)
+        return sorted((f for f, fit in zip(able, fits, strict=True) if fit), key=lambda f: -f.hit.parts.total)
 
     def _dropped_sources(self, scope: Scope) -> set[tuple[str, int]]:
         """Messages that said what was later superseded or thrown away; to bring them would bring it back."""

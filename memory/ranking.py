@@ -37,8 +37,10 @@ MAX_Z = 6.0
 MIN_COVERAGE = {"en": 0.3, "zh": 0.15}
 """Share of the query's rarity-weighted terms from which a text counts as being about it, when there are no vectors.
 Chinese terms are characters and pairs of them, of which another wording keeps fewer."""
-MIN_EVIDENCE = 1.75
-"""Evidence from which an item counts, among `USUAL_STORE` items."""
+MIN_EVIDENCE = 2.0
+"""Evidence from which an item is sure to be about the query, among `USUAL_STORE` items."""
+FOLLOWING = 1.0
+"""Beside a sure one, items with so much less evidence go too; without one, nothing goes."""
 USUAL_STORE = 300
 SMALL_STORE = 30
 NOISE_SHARE = 0.75
@@ -68,7 +70,7 @@ class Background:
     mean: float
     deviation: float
     threshold: float = MIN_EVIDENCE
-    """Evidence from which an item counts; more in a large store, where chance has more tries."""
+    """Evidence from which an item is sure; more in a large store, where chance has more tries."""
 
     def adapted(self, cosines: Sequence[float], population: int) -> "Background":
         """The background of one query: some lie near to everything. From its best cosines among `population`."""
@@ -198,11 +200,16 @@ def score(
     return ScoreParts(**parts, coverage=coverage, evidence=evidence, total=sum(parts.values()))
 
 
-def is_relevant(parts: ScoreParts, query: str, known: Background | None) -> bool:
-    """The gate: evidence enough for a store of this size, or without vectors (`None`) a text that covers enough."""
+def relevant(found: Sequence[ScoreParts], query: str, known: Background | None) -> list[bool]:
+    """The gate: which of all that was found is about the query. Nothing is, unless one of them surely is.
+
+    Without vectors (`known` is `None`) a text must cover enough of the query.
+    """
     if known is None:
-        return parts.coverage >= MIN_COVERAGE[language_of(query)]
-    return parts.evidence >= known.threshold
+        least = MIN_COVERAGE[language_of(query)]
+        return [parts.coverage >= least for parts in found]
+    sure = max((parts.evidence for parts in found), default=0.0) >= known.threshold
+    return [sure and parts.evidence >= known.threshold - FOLLOWING for parts in found]
 
 
 def relative(scores: Iterable[tuple[int, float]]) -> dict[int, float]:

@@ -12,10 +12,11 @@ from helpers import opened
 from memory.config import MemorySettings, Settings
 from memory.core import Core
 from memory.errors import EmbeddingFailed
+from memory.pick import PASSAGES
 from memory.provider.base import EmbedKind
 from memory.provider.scripted import HashEmbedder
 from memory.question import Wanted, question_share, substance
-from memory.ranking import Around, Background, Nearness, is_relevant, score
+from memory.ranking import Around, Background, Nearness, relevant, score
 from memory.store.search import terms
 from memory.types import ContextItem, ContextWindow, Hit, LongTermMemory, Message, NewMemory, ScoreParts
 
@@ -147,13 +148,14 @@ async def test_turns_around_a_hit_share_its_place(home: Path) -> None:
             "Then you should call the agent before somebody else does.",
             "My bicycle has a flat tyre again.",
         )
-        talk(core, "The orchard of the monks was sold last year.")
+        for owner in ("monks", "mayor", "miller", "bishop"):
+            talk(core, f"The orchard of the {owner} was sold last year.")
         items = await injected(core, "Which house has the orchard?")
         ids = [item.id for item in items]
         assert turns[2].id in ids
         assert {turns[1].id, turns[3].id} <= set(ids), "what was said before and after makes it clear"
         assert turns[4].id not in ids
-        assert len({core.store.message(i).session_id for i in ids}) == 1, "one place, one passage"
+        assert len({core.store.message(i).session_id for i in ids}) <= PASSAGES, "a passage takes one place"
 
 
 @pytest.mark.parametrize("query", ["How do volcanoes erupt under glaciers?", "冰川下的火山怎样喷发？"])
@@ -215,12 +217,14 @@ def test_a_query_near_to_everything_is_not_near_to_anything() -> None:
 
 
 def test_the_gate() -> None:
-    known = Background(0.6, 0.05, threshold=1.8)
-    assert is_relevant(ScoreParts(evidence=2.0), "Where is it?", known)
-    assert not is_relevant(ScoreParts(evidence=1.7, total=9.0, heat=5.0), "Where is it?", known)
-    assert is_relevant(ScoreParts(coverage=0.5), "Where is it?", None)
-    assert not is_relevant(ScoreParts(coverage=0.2, evidence=9.0), "Where is it?", None)
-    assert is_relevant(ScoreParts(coverage=0.2), "它在哪里？", None)
+    known = Background(0.6, 0.05, threshold=2.0)
+    sure, fair, poor = ScoreParts(evidence=2.1), ScoreParts(evidence=1.2), ScoreParts(evidence=0.4, total=9.0, heat=5.0)
+    assert relevant([sure, fair, poor], "Where is it?", known) == [True, True, False]
+    assert relevant([fair, poor], "Where is it?", known) == [False, False], "nothing goes because of its rank alone"
+    assert relevant([], "Where is it?", known) == []
+    some, little = ScoreParts(coverage=0.4), ScoreParts(coverage=0.2, evidence=9.0)
+    assert relevant([some, little], "Where is it?", None) == [True, False]
+    assert relevant([some, little], "它在哪里？", None) == [True, True]
 
 
 def test_what_a_question_asks_for() -> None:
