@@ -42,6 +42,8 @@ TEXTS: dict[str, str] = {
     "recent": "最近",
     "often used": "常用",
     "by branch": "分支相符",
+    "by what was said around it": "上下文相符",
+    "looks like an answer": "像是答案",
     "Nothing yet. The newest messages show here, word for word.": "还没有内容。最新的消息会原样显示在这里。",
     "Nothing yet. Each turn is summed up here in a sentence or two.": "还没有内容。每轮对话会在这里归纳成一两句话。",
     "Nothing yet. Facts you tell orca will show here.": "还没有内容。你告诉 orca 的事会显示在这里。",

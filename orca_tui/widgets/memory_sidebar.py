@@ -162,6 +162,8 @@ def _reason(parts: ScoreParts) -> str:
         _("recent"): parts.recency,
         _("often used"): parts.heat,
         _("by branch"): parts.branch,
+        _("by what was said around it"): parts.context,
+        _("looks like an answer"): parts.form,
     }
     reason, weight = max(weights.items(), key=lambda pair: pair[1])
     return reason if weight > 0 else ""
