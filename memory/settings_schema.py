@@ -1,7 +1,7 @@
 """Checks plain data against the settings dataclasses: types, allowed words and limits are read from their fields.
 
 `memory.config` is the schema; nothing about a key is repeated here but what a type cannot say (`_TEXT_RULES`,
-`_ALLOWED_WORDS`).
+`_allowed_words`).
 """
 
 import math
@@ -14,7 +14,6 @@ from typing import Any, Literal, Protocol, TypeVar, get_args, get_origin, get_ty
 from memory.config import BranchSettings, Secret, Settings
 from memory.errors import ConfigError
 from memory.text import label
-from memory.types import MemorySource, MemoryType
 
 T = TypeVar("T")
 
@@ -32,11 +31,13 @@ MAX_DEPTH = 20
 
 _SHOW = "`orca-tui config show` lists them."
 _EDIT = "Correct it, or delete it to use the default."
-_ALLOWED_WORDS: Mapping[tuple[type, str], tuple[str, ...]] = {
-    (BranchSettings, "types"): get_args(MemoryType),
-    (BranchSettings, "sources"): get_args(MemorySource),
-}
 _BRANCH_NAME = re.compile(r"[\w-]{1,64}")
+
+
+def _allowed_words(name: str) -> tuple[str, ...]:
+    from memory.types import MemorySource, MemoryType
+
+    return {"types": get_args(MemoryType), "sources": get_args(MemorySource)}.get(name, ())
 
 
 def _url_rule(value: str) -> str | None:
@@ -118,7 +119,7 @@ class Checker:
             elif is_mapping(hints[name]):
                 values[name] = self._mapping(hints[name], getattr(base, name), value, here)
             else:
-                allowed = _ALLOWED_WORDS.get((kind, name), ())
+                allowed = _allowed_words(name) if kind is BranchSettings else ()
                 values[name] = self._value(hints[name], value, here, metadata[name], allowed)
         return replace(base, **values)  # type: ignore[type-var]
 

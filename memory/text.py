@@ -32,7 +32,6 @@ _TAG = "\U000e0000-\U000e007f"
 _SELECTOR = "\ufe00-\ufe0f\U000e0100-\U000e01ef"
 _JOINER = "\u200c\u200d"
 
-_UNUSUAL = re.compile(f"[^{_PLAIN}]")
 _FORBIDDEN = re.compile(f"[{_CONTROL}{_BIDI}{_INVISIBLE}{_UNASSIGNED}{_NO_TEXT}\u2028\u2029]")
 _DROPPED = re.compile(f"[{_INVISIBLE}]")
 _COLOUR = re.compile("(?:\x1b\\[|\x9b)[0-9;:]*m")
@@ -62,7 +61,7 @@ def clean(text: str) -> str:
     selectors `<VS×4>`; colour sequences and characters without a shape go; no base keeps more than `MAX_MARKS` marks.
     Newlines (CRLF folded), tabs, and ZWJ or ZWNJ where a script or an emoji needs them stay.
     """
-    if _UNUSUAL.search(text) is None:
+    if (text.isascii() and text.isprintable()) or _uncommon().search(text) is None:
         return text
     text = _COLOUR.sub("", _join_pairs(text).replace("\r\n", "\n"))
     unusual = _unusual(text)
@@ -97,7 +96,7 @@ def repair(text: str) -> tuple[str, int]:
 
 def strip_unsafe(text: str) -> str:
     """The text without any character that may never reach a terminal. Newlines and tabs stay."""
-    if _UNUSUAL.search(text) is None:
+    if text.isprintable() or _uncommon().search(text) is None:
         return text
     unusual = _unusual(text)
     if table := {ord(character): None for character in _FORBIDDEN.findall(unusual)}:
@@ -123,9 +122,15 @@ def _cjk() -> re.Pattern[str]:
     return re.compile(f"[{_CJK}]")
 
 
+@cache
+def _uncommon() -> re.Pattern[str]:
+    """Any character outside `_PLAIN`; compiled at the first use, too."""
+    return re.compile(f"[^{_PLAIN}]")
+
+
 def _unusual(text: str) -> str:
     """Each unusual character of the text once."""
-    return "".join(character for character in set(text) if _UNUSUAL.match(character))
+    return "".join(character for character in set(text) if _uncommon().match(character))
 
 
 def _join_pairs(text: str) -> str:

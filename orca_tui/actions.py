@@ -50,7 +50,7 @@ class Actions:
 
     async def theme(self, argument: str) -> None:
         """Change the theme, by name or from a list that previews."""
-        names = sorted(name for name in self._app.available_themes if name in self._app.own_themes)
+        names = sorted(self._app.themes.names())
         if argument:
             if argument not in names:
                 raise OrcaError(_("There is no theme “{name}”.", name=argument), hint=", ".join(names))

@@ -12,6 +12,7 @@ from textual import events, on
 from textual.app import App
 from textual.binding import BindingsMap
 from textual.command import CommandPalette
+from textual.filter import LineFilter
 from textual.screen import Screen
 from textual.widgets import TextArea
 
@@ -27,7 +28,7 @@ from orca_tui.screens.chat import ChatScreen
 from orca_tui.startup import Startup
 from orca_tui.terminal import write_log
 from orca_tui.themes import VARIABLES
-from orca_tui.theming import set_up_themes
+from orca_tui.theming import ThemeShelf
 from orca_tui.widgets.composer import Composer
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ class OrcaApp(App[object], inherit_bindings=False):
     ) -> None:
         set_language(settings.ui.language)
         super().__init__()
-        self._filters.append(RenderGuard())
+        self._guard = RenderGuard()
         self.home, self.settings, self.env = home, settings, env
         self.keymap = keys.resolve(commands.default_keys(), settings.keys)
         self._bindings = BindingsMap(commands.bindings(self.keymap))
@@ -80,8 +81,8 @@ class OrcaApp(App[object], inherit_bindings=False):
         self._pending: Composer.Submitted | None = None
         self._leaving = Leaving(self)
         self._quit_asked = False
-        self.own_themes, problems = set_up_themes(self, home.themes, settings.ui.theme)
-        self._warnings += problems
+        self.themes = ThemeShelf(self, home.themes)
+        self._warnings += self.themes.start_with(settings.ui.theme)
 
     # start
 
@@ -102,6 +103,13 @@ class OrcaApp(App[object], inherit_bindings=False):
     def get_default_screen(self) -> Screen[object]:
         """The chat lies below everything else."""
         return self.chat
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """Textual's and, behind them, the guard."""
+        inner = super().get_line_filters()
+        if inner != self._guard.inner:
+            self._guard = RenderGuard(inner)
+        return (self._guard,)
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """Values for themes that are not ours."""

@@ -4,6 +4,7 @@ Text is cleaned where it enters a widget (`memory.text.clean`). The guard is for
 so it never changes the width of a line.
 """
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -23,10 +24,19 @@ MAX_LINK = 4096
 
 
 class RenderGuard(LineFilter):
-    """Takes from every line what may never reach a terminal: live characters, control segments, odd link schemes."""
+    """Takes from every line what may never reach a terminal: live characters, control segments, odd link schemes.
 
-    def apply(self, segments: list[Segment], background: "Color") -> list[Segment]:  # noqa: ARG002 - Textual's signature
+    It runs after the `inner` filters, as one with them: Textual makes and keeps a strip for every filter and line.
+    """
+
+    def __init__(self, inner: Sequence[LineFilter] = ()) -> None:
+        super().__init__()
+        self.inner = inner
+
+    def apply(self, segments: list[Segment], background: "Color") -> list[Segment]:
         """The same list when there is nothing to take, which is the usual case."""
+        for line_filter in self.inner:
+            segments = line_filter.apply(segments, background)
         texts = []
         plain = True
         for text, style, control in segments:

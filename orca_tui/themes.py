@@ -10,7 +10,6 @@ import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -93,7 +92,7 @@ def load_themes(user_dir: Path | None) -> tuple[list[Theme], list[ThemeProblem]]
     """
     themes: dict[str, Theme] = {}
     problems: list[ThemeProblem] = []
-    for files in (_packaged(), _user_files(user_dir, problems)):
+    for files in (sorted(_packaged_folder().glob("*.toml")), _user_files(user_dir, problems)):
         seen: dict[str, str] = {}
         for file in files:
             theme, found = _load(file)
@@ -109,9 +108,26 @@ def load_themes(user_dir: Path | None) -> tuple[list[Theme], list[ThemeProblem]]
     return list(themes.values()), problems
 
 
+def packaged_theme(name: str) -> Theme | None:
+    """One of ours, by itself; `None` when there is none of that name."""
+    file = _packaged_folder() / f"{name}.toml"
+    if not NAME.fullmatch(name) or not file.is_file():
+        return None
+    theme, _problems = _load(file)
+    return theme if theme is not None and theme.name == name else None
+
+
+def has_files(user_dir: Path) -> bool:
+    """Whether there are themes of the user's to look at."""
+    return bool(_user_files(user_dir, []))
+
+
 def variable_defaults(theme: Theme) -> dict[str, str]:
     """All of `VARIABLES`, derived from the colours of `theme` (which need not be ours)."""
-    colors = theme.to_color_system().generate()
+    return _derived(theme, theme.to_color_system().generate())
+
+
+def _derived(theme: Theme, colors: Mapping[str, str]) -> dict[str, str]:
     back, fore, surface, panel, primary, accent, error = (
         _opaque(colors[name], theme.dark)
         for name in ("background", "foreground", "surface", "panel", "primary", "accent", "error")
@@ -163,11 +179,11 @@ def _opaque(value: str, dark: bool) -> Color:
     return Color(color.r, color.g, color.b)
 
 
-def _packaged() -> list[Path]:
+def _packaged_folder() -> Path:
     """Our own files: inside the wheel, or beside the package in a checkout."""
-    packaged = Path(str(resources.files(orca_tui))) / "_themes"
-    folder = packaged if packaged.is_dir() else Path(orca_tui.__file__).parents[1] / "themes"
-    return sorted(folder.glob("*.toml"))
+    package = Path(orca_tui.__file__).parent
+    packaged = package / "_themes"
+    return packaged if packaged.is_dir() else package.parent / "themes"
 
 
 def _user_files(folder: Path | None, problems: list[ThemeProblem]) -> list[Path]:
@@ -230,10 +246,12 @@ def _parse(data: Mapping[str, Any], stem: str) -> tuple[Theme, list[str]]:
     if lacking:
         raise _BadTheme(_("These colours are missing: {names}", names=", ".join(lacking)), _("Add them to [colors]."))
     bare = Theme(name=name, dark=dark, **colors)
-    variables = _table(data, "variables", (*VARIABLES, *bare.to_color_system().generate()))
+    generated = bare.to_color_system().generate()
+    variables = _table(data, "variables", (*VARIABLES, *generated))
     given = {key: _variable(key, value) for key, value in variables.items()}
-    bare.variables = variable_defaults(bare) | given
-    return bare, [key for key in VARIABLES if key not in given]
+    missing = [key for key in VARIABLES if key not in given]
+    bare.variables = (_derived(bare, generated) if missing else {}) | given
+    return bare, missing
 
 
 def _table(data: Mapping[str, Any], name: str, allowed: Iterable[str]) -> Mapping[str, Any]:

@@ -1,19 +1,20 @@
 """`main`: from arguments to an exit code. Whatever happens, a person reads one or two lines and never a traceback.
 
-Only argparse is imported before the arguments are known, so that `--help` and `--version` are quick.
+Only argparse is imported before the arguments are known, so that `--help` and `--version` are quick. The app, which is
+what no argument means, starts without even that.
 """
 
 import os
 import sys
-from argparse import Namespace
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from importlib import import_module
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, TextIO
 
-from orca_tui.cli.parser import build_parser
-
 if TYPE_CHECKING:
+    from argparse import Namespace
+
     from memory.config import Home
 
 FAILED, WRONG, INTERRUPTED = 1, 2, 130
@@ -30,12 +31,20 @@ def main(argv: Sequence[str] | None = None) -> int:
     before = os.umask(OWNER_ONLY)
     try:
         _accept_any_text(sys.stdout, sys.stderr)
-        return _run(build_parser().parse_args(argv))
+        return _run(_parse(sys.argv[1:] if argv is None else argv))
     finally:
         os.umask(before)
 
 
-def _run(arguments: Namespace) -> int:
+def _parse(argv: Sequence[str]) -> "Namespace | SimpleNamespace":
+    if not argv:
+        return SimpleNamespace(command=None, home=None, session=None)
+    from orca_tui.cli.parser import build_parser
+
+    return build_parser().parse_args(argv)
+
+
+def _run(arguments: "Namespace | SimpleNamespace") -> int:
     from memory.errors import ConfigError, OrcaError
     from orca_tui.plain import complain
 
@@ -54,7 +63,7 @@ def _run(arguments: Namespace) -> int:
         return INTERRUPTED
 
 
-def _dispatch(arguments: Namespace) -> int:
+def _dispatch(arguments: "Namespace | SimpleNamespace") -> int:
     from memory.errors import OrcaError
     from orca_tui.log_file import log_to
 

@@ -2,16 +2,20 @@
 
 import os
 import sys
-from argparse import Namespace
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from memory.config import Home
 from memory.settings import load_settings_with_warnings
 from memory.text import label
 from orca_tui.plain import complain
 
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from types import SimpleNamespace
 
-def run(arguments: Namespace, home: Home) -> int:
+
+def run(arguments: "Namespace | SimpleNamespace", home: Home) -> int:
     """Open the app; 2 with one line on stderr, and not one escape byte, when there is no terminal for it."""
     problem = terminal_problem()
     if problem:

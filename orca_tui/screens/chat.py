@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
-from textual.containers import Horizontal, Vertical
+from textual.containers import Vertical
 from textual.content import Content
 from textual.timer import Timer
 from textual.widgets import Static
@@ -23,6 +23,7 @@ from orca_tui.i18n import _
 from orca_tui.keys import Keymap
 from orca_tui.messages import TurnEnded
 from orca_tui.screens.columns import SideColumns
+from orca_tui.widgets.bare import BareHorizontal, BareVertical
 from orca_tui.widgets.composer import Composer
 from orca_tui.widgets.hint_line import HintLine
 from orca_tui.widgets.status_bar import StatusBar
@@ -61,14 +62,15 @@ class ChatScreen(SideColumns):
 
     def compose(self) -> ComposeResult:
         """What one needs to type; the rest is brought in by `furnish` behind the first frame."""
+        self.take_breakpoints()
         self.welcome = Welcome(id="welcome")
         self.composer = Composer(id="composer")
         self.composer.cursor_blink = self._blink
         self.status = StatusBar(id="status")
         self.hint_line = HintLine(id="hints")
-        with Horizontal(id="main"):
+        with BareHorizontal(id="main"):
             yield Vertical(id="panel")
-            with Vertical(id="centre"):
+            with BareVertical(id="centre"):
                 yield self.welcome
                 yield self.composer
             yield Vertical(id="sidebar")

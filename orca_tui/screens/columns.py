@@ -4,7 +4,7 @@ Classes on the screen decide (`app.tcss`): `-panel` and `-sidebar` are what the 
 `-over-panel` and `-over-sidebar` what lies over it now.
 """
 
-from textual.screen import Screen
+from orca_tui.widgets.bare import BareScreen
 
 WIDE = 100
 """Cells from which the memory sidebar has a place of its own."""
@@ -12,7 +12,7 @@ FULL = 132
 """Cells from which the list of sessions has one too."""
 
 
-class SideColumns(Screen[object]):
+class SideColumns(BareScreen):
     """A screen with a list of sessions to the left and the memory to the right."""
 
     HORIZONTAL_BREAKPOINTS = [(0, "-tiny"), (40, "-narrow"), (WIDE, "-wide"), (FULL, "-full")]
@@ -23,6 +23,14 @@ class SideColumns(Screen[object]):
         super().__init__()
         self.set_class(panel, "-panel")
         self.set_class(sidebar, "-sidebar")
+
+    def take_breakpoints(self) -> None:
+        """Take the classes for the terminal's size before the first layout, which would be done twice otherwise."""
+        for size, breakpoints in (
+            (self.app.size.width, self.HORIZONTAL_BREAKPOINTS),
+            (self.app.size.height, self.VERTICAL_BREAKPOINTS),
+        ):
+            self.add_class(next(name for least, name in reversed(breakpoints) if size >= least))
 
     def toggle_panel(self) -> None:
         """Show or hide the list of sessions."""

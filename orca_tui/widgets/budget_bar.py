@@ -1,19 +1,22 @@
 """How much of a budget is used, in one line: name, bar and numbers."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 from textual.content import Content
 from textual.widget import Widget
 
-from memory.types import Tier
 from orca_tui.figures import count, short_count
 from orca_tui.i18n import _
 from orca_tui.widgets.line_list import split_line
 
+if TYPE_CHECKING:
+    from memory.types import Tier
+
 FREE = "$tier-free"
 BLOCKS = " ▏▎▍▌▋▊▉█"
-TIERS: dict[Tier, tuple[str, str]] = {
+TIERS: "dict[Tier, tuple[str, str]]" = {
     "working": ("●", "$tier-working"),
     "short_term": ("◆", "$tier-short-term"),
     "long_term": ("▲", "$tier-long-term"),
@@ -21,7 +24,7 @@ TIERS: dict[Tier, tuple[str, str]] = {
 """Sign and colour of each tier."""
 
 
-def tier_name(tier: Tier) -> str:
+def tier_name(tier: "Tier") -> str:
     """The tier's name in the interface language."""
     return {"working": _("Working"), "short_term": _("Short-term"), "long_term": _("Long-term")}[tier]
 
@@ -59,7 +62,7 @@ def budget_numbers(used: int, budget: int, *, short: bool = False) -> str:
     return f"{mark}{short_count(used)}/{short_count(budget)}" if short else f"{mark}{count(used)} / {count(budget)}"
 
 
-def budget_line(width: int, tier: Tier, used: int, budget: int, *, numbers_cells: int = 0) -> Content:
+def budget_line(width: int, tier: "Tier", used: int, budget: int, *, numbers_cells: int = 0) -> Content:
     """Name, bar and `used / budget` in `width` cells; numbers and name get shorter when there is little room.
 
     `numbers_cells` is the least width of the numbers, for lines that are to end in one column.
@@ -88,7 +91,7 @@ class BudgetBar(Widget):
     BudgetBar { height: 1; }
     """
 
-    def __init__(self, tier: Tier, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
+    def __init__(self, tier: "Tier", *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
         super().__init__(id=id)
         self._tier: Tier = tier
         self._used = self._budget = 0

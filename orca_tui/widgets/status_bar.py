@@ -1,16 +1,18 @@
 """The status line: what goes on, who answers, how full the context is, and how memory is doing."""
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from textual.content import Content
 from textual.widget import Widget
 
 from memory.text import label
-from memory.types import ContextWindow
 from orca_tui.figures import short_count
 from orca_tui.i18n import _
 from orca_tui.widgets.budget_bar import stacked_bar
+
+if TYPE_CHECKING:
+    from memory.types import ContextWindow
 
 GAUGE_CELLS = 10
 HIGH, FULL = 0.8, 1.0
@@ -26,7 +28,7 @@ class Status:
     model: str = ""
     tiny: bool = False
     """Whether the model is the very small built-in one."""
-    window: ContextWindow | None = None
+    window: "ContextWindow | None" = None
     used: int = 0
     """Tokens of the prompt."""
     waiting: int = 0
