@@ -1,0 +1,301 @@
+"""The memory screen: what outlives a session, by status, with all that can be done to it; one memory in full beside."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.screen import Screen
+from textual.widgets import Static
+
+from memory.errors import NotFoundError, OrcaError
+from memory.text import label
+from memory.types import Message
+from orca_tui import memory_deeds, memory_keys
+from orca_tui.figures import count
+from orca_tui.i18n import _
+from orca_tui.memory_rows import ORDERS, TABS, Listing, MemoryRow, Tab, tab_of
+from orca_tui.messages import DeedAsked
+from orca_tui.widgets.hint_line import HintLine
+from orca_tui.widgets.memory_detail import MemoryDetail
+from orca_tui.widgets.memory_head import MemoryHead
+from orca_tui.widgets.memory_list import MemoryList
+
+if TYPE_CHECKING:
+    from orca_tui.memory_desk import MemoryDesk
+
+BESIDE = 96
+"""Cells from which the detail is beside the list."""
+LOW = 20
+"""Rows below which the detail is shown only when it is asked for."""
+
+
+class MemoriesScreen(Screen[Message | None]):
+    """Gives a message when one is to be looked at in its session, else `None`."""
+
+    CSS_PATH = Path(__file__).with_name("memories.tcss")
+    AUTO_FOCUS = "#memories-list"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "back", show=False, id="memory_back"),
+        Binding("q", "close", show=False, id="memory_close"),
+    ]
+
+    def __init__(
+        self,
+        desk: "MemoryDesk",
+        *,
+        tab: Tab = "active",
+        memory_id: int | None = None,
+        now: Callable[[], str] | None = None,
+    ) -> None:
+        """`memory_id`: the memory to open with, in whatever list it is."""
+        super().__init__()
+        self._desk = desk
+        self._now = now
+        self._tab: Tab = tab
+        self._wanted = memory_id
+        self._listing: Listing | None = None
+        self._shown: int | None = None
+        self._unwatch: Callable[[], None] = lambda: None
+        self._remark = ""
+        self._remark_at: object = None
+        """Where the cursor was when the remark was made; elsewhere it is over."""
+
+    def compose(self) -> ComposeResult:
+        """Title, lists, list and detail, what was said, keys."""
+        self.head = MemoryHead(id="memories-head")
+        self.columns = Static(id="memories-columns", markup=False)
+        self.list = MemoryList(id="memories-list", now=self._now)
+        self.detail = MemoryDetail(id="memories-detail", now=self._now)
+        self.said = Static(id="memories-said", markup=False)
+        self.keys_line = HintLine(id="memories-keys")
+        yield Static(Content.styled(_("Long-term memory"), "bold"), id="memories-title", markup=False)
+        yield self.head
+        yield self.columns
+        with Horizontal(id="memories-body"):
+            yield self.list
+            yield self.detail
+        with Vertical(id="memories-foot"):
+            yield self.said
+            yield self.keys_line
+
+    def on_mount(self) -> None:
+        """Read, and keep up with what changes."""
+        self._unwatch = self._desk.watch(self._reload)
+        self._reload()
+
+    def on_unmount(self) -> None:
+        """Nobody looks any more."""
+        self._unwatch()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """The detail goes where there is room."""
+        self.set_class(event.size.width < BESIDE, "-below")
+        self.set_class(event.size.height < LOW, "-low")
+        self.call_after_refresh(self._draw_head)
+
+    # reading
+
+    def _reload(self) -> None:
+        self.run_worker(self._load(), name="memories", group="memories", exclusive=True, description="memories")
+
+    async def _load(self) -> None:
+        try:
+            if self._wanted is not None:
+                wanted, self._wanted = self._wanted, None
+                self._tab = tab_of((await self._desk.detail(wanted)).row.memory)
+                self._listing = await self._desk.listing(self._tab)
+                self._draw(moved_to=wanted)
+                self._read()
+            else:
+                self._listing = await self._desk.listing(self._tab)
+                self._draw()
+        except OrcaError as error:
+            self._tell(error)
+            return
+        self._shown = None
+        self._look()
+
+    def _draw(self, *, moved_to: int | None = None) -> None:
+        if self._listing is not None:
+            self.list.show(self._listing.rows, _teach(self._tab))
+            if moved_to is not None:
+                self.list.move_to(moved_to)
+            self._draw_head()
+
+    def _draw_head(self) -> None:
+        if self._listing is not None and self.is_attached:
+            self.head.show(self._tab, self._listing.counts, self._listing.rows)
+            self.columns.update(self.list.headings(self.list.scrollable_content_region.width))
+
+    def _look(self) -> None:
+        """Show the memory under the cursor in full."""
+        row = self.list.current
+        if row is None:
+            self._shown = None
+            self.detail.show(None)
+        elif row.memory.id != self._shown:
+            self._shown = row.memory.id
+            self.run_worker(
+                self._show(row.memory.id), name="detail", group="detail", exclusive=True, description="detail"
+            )
+
+    async def _show(self, memory_id: int) -> None:
+        try:
+            self.detail.show(await self._desk.detail(memory_id), self._desk.keys)
+        except NotFoundError:
+            self.detail.show(None)
+        except OrcaError as error:
+            self._tell(error)
+
+    # what the widgets tell
+
+    def on_memory_list_changed(self) -> None:
+        """Cursor or marks moved."""
+        self._look()
+        self._draw_foot()
+
+    def on_memory_list_chosen(self, _event: MemoryList.Chosen) -> None:
+        """Read it in full."""
+        self._read()
+
+    def on_memory_head_chosen(self, event: MemoryHead.Chosen) -> None:
+        """Open another list."""
+        self._open(event.tab)
+
+    async def on_deed_asked(self, event: DeedAsked) -> None:
+        """A key of the list or the detail."""
+        event.stop()
+        step = {"next": 1, "previous": -1}.get(event.deed)
+        if step is not None:
+            tabs = list(TABS)
+            self._open(tabs[(tabs.index(self._tab) + step) % len(tabs)])
+        elif event.deed == "sort":
+            self.list.sort_by(ORDERS[(ORDERS.index(self.list.order) + 1) % len(ORDERS)])
+            self._draw_head()
+        elif event.deed == "turn":
+            self.list.sort_by(self.list.order, turned=not self.list.turned)
+            self._draw_head()
+        elif event.deed == "source":
+            self._jump()
+        else:
+            self.run_worker(self._run(event.deed), name="deed", group="deed", description="deed")
+
+    async def _run(self, deed: str) -> None:
+        rows = self.list.chosen if self.focused is not self.detail else self._read_row()
+        try:
+            said = await self._desk.run(deed, rows)
+        except OrcaError as error:
+            self._tell(error)
+            return
+        if said:
+            if deed not in ("pin", "promote", "demote"):
+                self.list.unmark()
+            await self._load()
+            self._say(said)
+
+    def _read_row(self) -> list[MemoryRow]:
+        return [self.detail.detail.row] if self.detail.detail is not None else []
+
+    def _jump(self) -> None:
+        source = self.detail.detail.source if self.detail.detail is not None else None
+        if source is None:
+            self._say(_("It was not taken from a message that is still there"))
+        else:
+            self.dismiss(source)
+
+    def _open(self, tab: Tab) -> None:
+        self._tab = tab
+        self.list.unmark()
+        self._say("")
+        self._reload()
+        self.list.focus()
+
+    def _read(self) -> None:
+        self.add_class("-reading")
+        self.call_after_refresh(self.detail.focus)
+        self._draw_foot()
+
+    # ways back
+
+    def action_back(self) -> None:
+        """From the detail to the list; there marks go first, then the filter, then the screen."""
+        if self.has_class("-reading"):
+            self.remove_class("-reading")
+            self.call_after_refresh(self.list.focus)
+        elif not self.list.unmark() and not self.list.clear_filter():
+            self.dismiss(None)
+
+    def action_close(self) -> None:
+        """Back to the chat."""
+        self.dismiss(None)
+
+    # the last lines
+
+    def on_descendant_focus(self) -> None:
+        """Other keys make sense."""
+        self._draw_foot()
+
+    def _say(self, text: str) -> None:
+        self._remark, self._remark_at = text, None
+        self._draw_foot()
+
+    def _tell(self, error: OrcaError) -> None:
+        self._say(f"{error} {error.hint}".strip())
+
+    def _draw_foot(self) -> None:
+        marked = self.list.marked
+        chosen = self._read_row() if self.focused is self.detail else self.list.chosen
+        spot = (self.list.cursor_key, len(marked), self.focused is self.detail)
+        self._remark_at = self._remark_at or spot
+        if self._remark_at != spot:
+            self._remark = ""
+        if self._remark:
+            line = Content.styled(label(self._remark, 400), "$text-warning")
+        elif marked:
+            tokens = count(sum(row.tokens for row in marked))
+            line = Content.styled(_("{n} marked · frees {tokens} tokens", n=count(len(marked)), tokens=tokens), "bold")
+        else:
+            row = chosen[0] if chosen else None
+            line = Content(_("frees {tokens} tokens when it goes", tokens=count(row.tokens)) if row else "")
+        self.said.update(line)
+        self.keys_line.show(self._hints(chosen))
+
+    def _hints(self, chosen: list[MemoryRow]) -> list[tuple[str, str]]:
+        keys = self._desk.keys
+        deeds = memory_deeds.possible([row.memory for row in chosen])
+        if self.focused is self.detail:
+            source = self.detail.detail is not None and self.detail.detail.source is not None
+            names = [*(["source"] if source else []), *(d for d in deeds if d != "merge"), "undo"]
+            return [("Esc", _("list")), *self._words(names, keys)]
+        names = ["mark"] if chosen else []
+        found = self._words([*names, *deeds, "undo", "sort"], keys)
+        return [*found, ("/", _("filter")), ("←→", _("lists")), ("Enter", _("read"))]
+
+    def _words(self, names: list[str], keys: dict[str, str]) -> list[tuple[str, str]]:
+        return [(key, _(word)) for key, word in memory_keys.pairs(names, keys)]
+
+
+def _teach(tab: Tab) -> str:
+    """What will be in an empty list, and how it gets there."""
+    match tab:
+        case "active":
+            return _(
+                "Nothing is remembered yet. Tell orca a fact, a preference or a decision, or say “remember that …”: it "
+                "will be here, and goes into prompts where it helps."
+            )
+        case "inbox":
+            return _(
+                "Nothing waits. What tools, files, pasted text or the assistant would have remembered comes here "
+                "first, and reaches no prompt until you accept it."
+            )
+        case "archived":
+            return _("Nothing is archived. What you archive is kept, but goes into no search and no prompt.")
+        case "trash":
+            return _("The trash is empty. What you throw away lies here until you erase it for good.")
+        case "superseded":
+            return _("Nothing is superseded. When something changes, what was before it is kept here.")
