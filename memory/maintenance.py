@@ -25,7 +25,7 @@ from memory.store.base import Store
 from memory.store.ledger import Ledger
 from memory.trust import typed_text
 from memory.types import FORGOTTEN, Message, Session
-from memory.worth import is_small_talk
+from memory.worth import is_grounded, is_small_talk
 
 log = logging.getLogger(__name__)
 
@@ -75,7 +75,7 @@ class Maintenance:
         self._live = max(0, self._live - 1)
 
     def turn_finished(self, session: Session, user: Message, reply: Message) -> None:
-        """Summarise the turn, keep what the user asked to be kept, and extract when it is time."""
+        """Keep what the rules see at once, summarise the turn, and let the model extract when it is time."""
         if self._settings.enabled and not session.incognito:
             self._add("turn", self._after_turn(session, user, reply))
 
@@ -129,7 +129,9 @@ class Maintenance:
     async def _after_turn(self, session: Session, user: Message, reply: Message) -> None:
         if await self._forget(session, user, reply):
             return
-        await self._write(session, [(user, finding) for finding in find_explicit(user.content)])
+        typed = find(typed_text(user))
+        asked = [finding for finding in find_explicit(user.content) if finding not in typed]
+        await self._write(session, [(user, finding) for finding in (*typed, *asked)])
         await self._propose(session)
         if reply.state == "complete" and reply.content.strip() and not is_small_talk(user.content):
             await self._summarise(session, user, reply)
@@ -197,7 +199,7 @@ class Maintenance:
         if not by_rules:
             drop = partial(self._count_dropped, "extraction")
             told = await self._ask("extraction", lambda model: extract(model, messages, dropped=drop))
-        found = ruled if told is None else told + [(m, f) for m, f in ruled if f.topic_key or f.explicit]
+        found = ruled if told is None else [item for item in told if not _is_ruled(item, ruled)] + ruled
         await self._write(session, found)
         await asyncio.to_thread(self._store.update_message, messages[-1].id, metadata={EXTRACTED: True})
 
@@ -237,3 +239,9 @@ class Maintenance:
     def _count_dropped(self, what: str, reason: str) -> None:
         if isinstance(self._store, Ledger):
             self._store.count_dropped(what, reason)
+
+
+def _is_ruled(told: tuple[Message, Finding], ruled: Sequence[tuple[Message, Finding]]) -> bool:
+    """Whether the model only says in other words what a rule has already kept from the same message."""
+    message, finding = told
+    return any(message.id == m.id and is_grounded(f.content, finding.content) for m, f in ruled)

@@ -70,7 +70,7 @@ class Rememberer:
             status=status,
             confidence=DOUBTED if doubt else 0.9 if finding.explicit else 0.7,
             importance=finding.importance,
-            expires_at=expiry(branch, self._settings.branches, self._clock.now()),
+            expires_at=self._lasts_until(branch, finding),
             topic_key=finding.topic_key,
             source_session=session.id,
             source_message_id=message.id,
@@ -107,10 +107,14 @@ class Rememberer:
         events = self._store.journal(kind="long_term", item_id=row.id)
         return row.pinned or any(event.actor == "user" for event in events)
 
+    def _lasts_until(self, branch: str, finding: Finding, *, stays: bool = False) -> str | None:
+        """What the user asks to be remembered stays until they say otherwise; all else as long as its branch says."""
+        return None if finding.explicit or stays else expiry(branch, self._settings.branches, self._clock.now())
+
     def _confirmed(self, row: LongTermMemory, finding: Finding) -> dict[str, object]:
         changes: dict[str, object] = {
             "confidence": min(1.0, row.confidence + CONFIRMED),
-            "expires_at": expiry(row.branch, self._settings.branches, self._clock.now()),
+            "expires_at": self._lasts_until(row.branch, finding, stays=row.expires_at is None),
         }
         if len(finding.content) > len(row.content):
             changes["content"] = finding.content

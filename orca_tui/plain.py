@@ -1,4 +1,4 @@
-"""Plain output for the command line: cleaned for a terminal, as it came for a pipe, JSON in ASCII.
+"""Plain output for the command line: cleaned for a terminal, as it came for a pipe, JSON without an unseen character.
 
 Nothing here needs Textual or Rich, so that the command line starts fast.
 """
@@ -18,6 +18,7 @@ from memory.text import clean, label, repair
 
 _UNFINISHED = re.compile("(?:\r|[\ud800-\udbff]|\x1b(?:\\[[0-9;:]{0,32})?)$")
 """What may belong to the next piece of a stream: half a line end, half a character, half a colour sequence."""
+_BEYOND_ASCII = re.compile("[\x7f-\U0010ffff]+")
 CONTEXT = 2
 """Characters before a piece that decide what its first one means (an emoji before a joiner)."""
 
@@ -29,8 +30,14 @@ def plain_print(text: str = "", *, end: str = "\n", file: TextIO | None = None) 
 
 
 def print_json(value: object, *, indent: int | None = 2) -> None:
-    """Print `to_plain(value)` as JSON; every character beyond ASCII is escaped, so it is safe anywhere."""
-    sys.stdout.write(json.dumps(to_plain(value), indent=indent) + "\n")
+    """Print `to_plain(value)` as JSON: letters as they are where the output takes them, all that is unseen escaped."""
+    text = json.dumps(to_plain(value), indent=indent, ensure_ascii=False)
+    utf8 = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
+    sys.stdout.write(_BEYOND_ASCII.sub(lambda match: _json_escape(match[0], seen=utf8), text) + "\n")
+
+
+def _json_escape(text: str, *, seen: bool) -> str:
+    return "".join(ch if seen and ch.isprintable() else json.dumps(ch)[1:-1] for ch in text)
 
 
 def complain(problem: OrcaError | str, hint: str = "") -> None:

@@ -101,30 +101,50 @@ async def test_what_the_user_asks_to_be_kept_is_kept_right_after_the_turn(home: 
         memory = core.store.memories()[1]
         assert (memory.status, memory.source, memory.branch) == ("active", "user", "short_term_fact")
         assert memory.source_message_id == core.store.path(session.id)[0].id
-        assert memory.expires_at is not None
+        assert memory.expires_at is None, "what the user asks for stays"
         added = [e for e in told if isinstance(e, MemoryChanged) and e.kind == "long_term"]
         assert [e.action for e in added] == ["add", "add"]
 
 
-async def test_extraction_at_the_end_of_a_session(home: Path) -> None:
+async def test_what_a_rule_sees_is_kept_right_after_the_turn_and_once(home: Path) -> None:
     async with opened(home, tiny()) as core:
         session = core.store.create_session()
         await say(core, session.id, "Hi, I live in Paris and I love strong coffee.")
         await say(core, session.id, "thanks!")
-        assert contents(core) == []
-        await end(core, session.id)
         assert contents(core) == ["I live in Paris", "I love strong coffee"]
+        assert all(memory.expires_at is not None for memory in core.store.memories())
+        confidence = [memory.confidence for memory in core.store.memories()]
         await end(core, session.id)
-        assert len(contents(core)) == 2, "nothing is extracted twice"
+        await end(core, session.id)
+        assert [memory.confidence for memory in core.store.memories()] == confidence, "nothing is extracted twice"
+
+
+async def test_the_model_adds_what_no_rule_sees_and_nothing_in_other_words(home: Path) -> None:
+    text = "I love strong coffee. Since the fire gas scares me."
+    found = await extracted(
+        home,
+        text,
+        extraction(
+            item(1, "The user loves strong coffee", "I love strong coffee"),
+            item(1, "Gas scares the user since the fire", "Since the fire gas scares me"),
+        ),
+    )
+    assert found == ["I love strong coffee", "Gas scares the user since the fire"]
 
 
 async def test_extraction_every_twenty_turns(home: Path) -> None:
     settings = Settings(memory=MemorySettings(extract_every=3))
-    async with opened(home, tiny(), settings=settings) as core:
+    told = extraction(item(1, "Gas scares the user", "gas scares me"))
+    answers = ["I see.", "no summary", "I see.", "no summary", "I see.", "no summary", told, "I see.", "no summary"]
+    async with opened(home, ScriptedChat(answers), settings=settings) as core:
         session = core.store.create_session()
-        for place in ("Paris", "a house", "the garden", "Rome"):
-            await say(core, session.id, f"I love {place} in the spring.")
-        assert len(contents(core)) == 3, "after the third turn, and not again after the fourth"
+        for text in ("Since the fire gas scares me.", "The stove is red.", "It is hot."):
+            assert contents(core) == []
+            await say(core, session.id, text)
+        assert contents(core) == ["Gas scares the user"], "after the third turn"
+        await say(core, session.id, "It is cold.")
+        assert len(core.engine.live) == 0
+        assert contents(core) == ["Gas scares the user"], "and not again after the fourth"
 
 
 async def test_moving_house_supersedes(home: Path) -> None:
