@@ -30,8 +30,11 @@ setup: $(VENV)/.run  ## Set up what `make run` needs, without opening it
 dev: $(VENV)/.dev  ## Set up what `make test` needs
 
 $(VENV)/bin/python:
-	@test -n "$(PYTHON)" || { echo "orca-tui needs Python 3.11 or newer, and none was found." \
+	@test -n "$(PYTHON)" && command -v "$(PYTHON)" >/dev/null 2>&1 || { \
+		echo "orca-tui needs Python 3.11 or newer; $(or $(PYTHON),none) was not found." \
 		"Install it (https://www.python.org/downloads/), or name it: make PYTHON=/path/to/python3.12" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		echo "orca-tui needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) --version 2>&1)." >&2; exit 1; }
 	@echo "Making $(VENV) with $$($(PYTHON) --version) …"
 	@$(PYTHON) -m venv $(VENV) || { echo "$(PYTHON) cannot make a virtual environment." \
 		"On Debian and Ubuntu: sudo apt install python3-venv" >&2; rm -rf $(VENV); exit 1; }

@@ -53,7 +53,8 @@ def test_on_a_terminal_no_escape_byte_comes_out(run: Run, script: Script, monkey
 
 
 def test_json_gives_every_event_on_a_line_without_an_unseen_character(run: Run, script: Script) -> None:
-    script(["你好 \x1b[2J\x9b\u2028\u202e\U000e0041"])
+    reply = "你好 \x1b[2J\x9b\u2028\u202e\U000e0041"
+    script([reply])
     result = run("ask", "--json", "hi")
     assert "你好" in result.out
     assert all(line.isprintable() for line in result.out.split("\n"))
@@ -63,8 +64,8 @@ def test_json_gives_every_event_on_a_line_without_an_unseen_character(run: Run, 
         "context_built",
         "turn_finished",
     ]
-    assert "".join(e["text"] for e in events if e["event"] == "text_delta") == "你好 \x1b[2J"
-    assert events[-1]["message"]["content"] == "你好 \x1b[2J"
+    assert "".join(e["text"] for e in events if e["event"] == "text_delta") == reply
+    assert events[-1]["message"]["content"] == reply
     assert len({event["turn_id"] for event in events}) == 1
 
 
