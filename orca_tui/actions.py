@@ -2,28 +2,21 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, get_args
+from typing import get_args
 
 from memory.config import Language
 from memory.errors import OrcaError
 from memory.text import label
-from memory.types import ItemKind
 from orca_tui import pages
 from orca_tui.commands import BY_NAME
 from orca_tui.i18n import _, set_language
+from orca_tui.memory_actions import MemoryActions
 from orca_tui.screens.choose import Choice, Choose
 from orca_tui.screens.page import Page
 
-if TYPE_CHECKING:
-    from orca_tui.app import OrcaApp
-    from orca_tui.conversation import Conversation
 
-
-class Actions:
+class Actions(MemoryActions):
     """Runs commands for one app. Errors that the user can act on are shown, not raised."""
-
-    def __init__(self, app: "OrcaApp") -> None:
-        self._app = app
 
     async def run(self, name: str, argument: str = "") -> None:
         """Run the command `name` (or an alias)."""
@@ -168,16 +161,6 @@ class Actions:
         title = _("Memory: {query}", query=label(argument, 60))
         self._app.push_screen(Page(title, pages.hit_lines(hits)))
 
-    async def show_item(self, kind: ItemKind, item_id: int) -> None:
-        """The whole text of what the sidebar shows in one line."""
-        store = self._talk().core.store
-        try:
-            title, lines = await asyncio.to_thread(pages.item, store, kind, item_id)
-        except OrcaError as error:
-            self._app.tell_error(error)
-            return
-        self._app.push_screen(Page(title, lines))
-
     def _prompt(self, command: str) -> None:
         """Begin a command in the composer for the user to complete; a draft stays as it is."""
         chat = self._app.chat
@@ -186,11 +169,6 @@ class Actions:
         else:
             chat.composer.load_text(command)
         chat.composer.focus()
-
-    def _talk(self) -> "Conversation":
-        if self._app.conversation is None:
-            raise OrcaError(_("orca is still starting; try again in a moment."))
-        return self._app.conversation
 
     async def _set_theme(self, name: str) -> None:
         self._app.theme = name

@@ -22,6 +22,7 @@ from memory.text import clean, label
 from orca_tui import commands, keys
 from orca_tui.i18n import _, set_language
 from orca_tui.leaving import Leaving
+from orca_tui.memory_room import MemoryRoom
 from orca_tui.messages import CommandChosen, CoreChanged, TurnEnded
 from orca_tui.safe import RenderGuard, safe_link
 from orca_tui.screens.chat import ChatScreen
@@ -35,16 +36,14 @@ if TYPE_CHECKING:
     from memory.clock import Clock
     from memory.core import Core
     from memory.provider.base import ChatModel, Embedder
-    from memory.types import ItemKind
     from orca_tui.bridge import Bridge
     from orca_tui.conversation import Conversation
     from orca_tui.screens.model_picker import Picked
-    from orca_tui.widgets.memory_sidebar import MemorySidebar
     from orca_tui.widgets.session_list import SessionList
     from orca_tui.widgets.transcript import Transcript
 
 
-class OrcaApp(App[object], inherit_bindings=False):
+class OrcaApp(MemoryRoom, App[object], inherit_bindings=False):
     """The terminal app. `chat` and `embedder` replace what the settings would choose (tests, demo)."""
 
     TITLE = "orca"
@@ -173,10 +172,6 @@ class OrcaApp(App[object], inherit_bindings=False):
         """From the palette."""
         self.spawn(self.run_command(event.name, event.argument), "command")
 
-    def on_memory_sidebar_item_chosen(self, event: "MemorySidebar.ItemChosen") -> None:
-        """Show the whole text of a memory or message."""
-        self.spawn(self._show_item(event.kind, event.id), "command")
-
     def on_transcript_link_clicked(self, event: "Transcript.LinkClicked") -> None:
         """The target is said before the browser has it."""
         self.chat.hint_line.say(event.url)
@@ -228,11 +223,6 @@ class OrcaApp(App[object], inherit_bindings=False):
         from orca_tui.actions import Actions
 
         await Actions(self).run(name, argument)
-
-    async def _show_item(self, kind: "ItemKind", item_id: int) -> None:
-        from orca_tui.actions import Actions
-
-        await Actions(self).show_item(kind, item_id)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """While another screen lies over the chat, only a few commands have their keys."""

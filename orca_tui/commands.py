@@ -53,6 +53,12 @@ COMMANDS: tuple[Command, ...] = (
     Command("stop", "Stop the reply and keep what has arrived", "Reply", "escape"),
     Command("retry", "Ask again for the newest reply", "Reply", "ctrl+r", ("again",)),
     Command("copy", "Copy the newest reply", "Reply", "f8"),
+    Command("why", "Show what memory the newest reply was given", "Reply", "f5"),
+    Command("plain", "Ask again, without memory", "Reply", "alt+r", ("again-without-memory",)),
+    Command("good", "Rate the newest reply as good", "Reply", "alt+y"),
+    Command("bad", "Rate it as bad, and see what it was given", "Reply", "alt+n"),
+    Command("preview", "Show the request as it would be sent", "Reply", "alt+p"),
+    Command("memories", "Look through and prune long-term memory", "Memory", "f7", (), "[inbox|trash|…]", True),
     Command("sidebar", "Show or hide the memory sidebar", "Memory", "f3,ctrl+b"),
     Command("memory", "Search messages and memories", "Memory", "ctrl+f", ("search", "find"), "[WORDS]"),
 )

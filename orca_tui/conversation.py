@@ -15,6 +15,7 @@ from memory.text import label
 from memory.types import ContextWindow, Scope, Session
 from orca_tui.bridge import Bridge
 from orca_tui.i18n import _
+from orca_tui.memory_rows import waiting_for_review
 from orca_tui.screens.chat import ChatScreen
 
 if TYPE_CHECKING:
@@ -122,11 +123,11 @@ class Conversation:
         finally:
             self._sending = False
 
-    async def retry(self) -> None:
+    async def retry(self, *, use_memory: bool = True) -> None:
         """Answer the newest user message again; the earlier reply stays stored on its own path."""
         if self.session is None or not any(m.role == "user" for m in self._view.messages):
             raise NotFoundError(_("There is nothing to ask again yet."))
-        turn = self.core.engine.retry(self.session.id)
+        turn = self.core.engine.retry(self.session.id, use_memory=use_memory)
         self._view.back_to_question()
         self._spawn(self._bridge.run(self._bridge.claim(self.session.id, turn)), "turn")
 
@@ -162,11 +163,13 @@ class Conversation:
             return
         asked = self.session_id
         try:
+            waiting = await asyncio.to_thread(waiting_for_review, self.core.curator)
             report = await self.core.manager.preview(asked, window=await self.measure())
         except OrcaError as error:
             self._view.hint_line.say(str(error))
             return
         if asked == self.session_id:
+            self._view.show_inbox(waiting)
             self._view.show_report(report)
 
     async def measure(self) -> ContextWindow:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from memory import errors
 from memory.errors import OrcaError
+from memory.types import WITHOUT_MEMORY
 from orca_tui.i18n import _
 from orca_tui.render.entry import Entry
 
@@ -42,6 +43,12 @@ def entries_of_one(message: "Message") -> list[Entry]:
 
 def note_of(message: "Message", finish_reason: str = "") -> str:
     """What is to be said below a reply that is not simply whole; empty otherwise."""
+    ended = _ending_of(message, finish_reason)
+    plain = _("without memory") if message.metadata.get(WITHOUT_MEMORY) else ""
+    return " · ".join(filter(None, (plain, ended)))
+
+
+def _ending_of(message: "Message", finish_reason: str) -> str:
     reason = finish_reason or str(message.metadata.get("finish_reason") or "")
     if message.metadata.get("interrupted"):
         return _("interrupted: orca ended while this was being written · /retry asks again")

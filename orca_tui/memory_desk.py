@@ -13,6 +13,7 @@ from orca_tui.memory_rows import Detail, Listing, MemoryReader, MemoryRow, Tab
 
 if TYPE_CHECKING:
     from memory.core import Core
+    from memory.store.base import Store
     from orca_tui.app import OrcaApp
 
 
@@ -29,6 +30,11 @@ class MemoryDesk:
     def keys(self) -> "dict[str, str]":
         """What the user set for bindings of widgets, by id."""
         return dict(self._app.keymap.others)
+
+    @property
+    def store(self) -> "Store":
+        """Where it is kept; blocking."""
+        return self._core.store
 
     def watch(self, changed: Callable[[], None]) -> Callable[[], None]:
         """Call `changed` whenever memory was written. Gives the way out."""

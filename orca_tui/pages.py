@@ -11,6 +11,7 @@ from memory.types import Hit, ItemKind
 from orca_tui import keys
 from orca_tui.commands import COMMANDS, Command
 from orca_tui.i18n import _
+from orca_tui.memory_keys import MEMORY_KEYS, PREFIX, MemoryKey, in_force
 
 EDITOR_KEYS: tuple[tuple[str, str], ...] = (
     ("Enter", "Send"),
@@ -30,6 +31,8 @@ def help_lines(keymap: keys.Keymap) -> list[Content]:
         lines += [_command_line(command, keymap) for command in COMMANDS if command.group == group]
     lines += [Content(""), Content.styled(_("Keys"), "bold $text-primary")]
     lines += [_pair(key, _(meaning), 28) for key, meaning in EDITOR_KEYS]
+    lines += [Content(""), Content.styled(_("On a memory: memory screen, sidebar, why"), "bold $text-primary")]
+    lines += [_memory_line(one, keymap) for one in MEMORY_KEYS]
     lines += [
         Content(""),
         Content.styled(_("Any key can be changed in the settings file, below [keys]."), "$text-muted"),
@@ -94,6 +97,12 @@ def _command_line(command: Command, keymap: keys.Keymap) -> Content:
     line = _pair(shown, f"/{command.name}", 14)
     line += Content(" " * max(2, 28 - line.cell_length)) + Content(_(command.summary))
     return line + Content.styled(f"  {command.argument}", "$muted") if command.argument else line
+
+
+def _memory_line(one: MemoryKey, keymap: keys.Keymap) -> Content:
+    shown = " ".join(keys.display(key) for key in in_force(one.name, keymap.others)[:2])
+    line = _pair(shown, PREFIX + one.name, 14)
+    return line + Content(" " * max(2, 28 - line.cell_length)) + Content(_(one.summary))
 
 
 def _pair(left: str, right: str, width: int = 22) -> Content:

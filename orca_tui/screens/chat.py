@@ -20,7 +20,7 @@ from memory.errors import OrcaError
 from orca_tui import hints
 from orca_tui.entries import entries_of, entries_of_one, error_entry, key_of, note_of, notice_entry
 from orca_tui.i18n import _
-from orca_tui.keys import Keymap
+from orca_tui.keys import Keymap, display
 from orca_tui.messages import TurnEnded
 from orca_tui.screens.columns import SideColumns
 from orca_tui.widgets.bare import BareHorizontal, BareVertical
@@ -96,7 +96,8 @@ class ChatScreen(SideColumns):
             await self.query_one("#panel").mount(self.sessions)
             await self.query_one("#sidebar").mount(self.memory)
         widgets = (self.composer, self.transcript, self.sessions, self.memory)
-        return [binding.id for widget in widgets for _key, binding in widget._bindings if binding.id]
+        found = [binding.id for widget in widgets for _key, binding in widget._bindings if binding.id]
+        return [*found, *kit.MEMORY_IDS]
 
     # what the conversation shows
 
@@ -118,6 +119,10 @@ class ChatScreen(SideColumns):
         self.memory.show(report)
         if report is not None:
             self.status.update_status(window=report.window, used=report.prompt_tokens)
+
+    def show_inbox(self, waiting: int) -> None:
+        """How many memories wait for review."""
+        self.memory.show_inbox(waiting, display(self._keymap.first("memories")))
 
     def add_notice(self, text: str) -> None:
         """A remark of orca's own in the transcript."""

@@ -12,12 +12,16 @@ from memory.text import label
 from memory.types import ContextItem, ContextReport, ItemKind, ScoreParts, Tier, TierUse
 from orca_tui.figures import age, count, short_count
 from orca_tui.i18n import _
+from orca_tui.memory_keys import memory_bindings
+from orca_tui.messages import CommandChosen, DeedAsked
 from orca_tui.widgets.budget_bar import TIERS, budget_line, budget_numbers, stacked_bar
 from orca_tui.widgets.line_list import LineList, Row, split_line, text_row, wrapped_rows
 
 SHOWN = {"working": 6, "short_term": 5, "long_term": 20}
 """Items of a tier that are shown before it is unfolded."""
 ROLE_CELLS = 5
+MANY = 100
+"""From so many in the inbox their number is not told exactly."""
 
 Key = tuple[str, str, int]
 """Of an item: tier, kind, id. Of the line that unfolds a tier: tier, `more`, 0."""
@@ -29,6 +33,8 @@ class MemorySidebar(LineList):
     DEFAULT_CSS = """
     MemorySidebar { padding: 0 0 0 1; }
     """
+
+    BINDINGS = memory_bindings("trash", "archive", "pin", "edit", "promote", "demote", "undo")
 
     @dataclass
     class ItemChosen(Message):
@@ -44,6 +50,13 @@ class MemorySidebar(LineList):
         self._report: ContextReport | None = None
         self._unfolded: set[str] = set()
         self._moment = ""
+        self._inbox: tuple[int, str] = (0, "")
+
+    def show_inbox(self, waiting: int, key: str) -> None:
+        """Say how many wait for review, and the key that leads there."""
+        if (waiting, key) != self._inbox:
+            self._inbox = (waiting, key)
+            self.rebuild()
 
     def show(self, report: ContextReport | None) -> None:
         """Show where the tokens go; `None` before anything is known."""
@@ -59,14 +72,32 @@ class MemorySidebar(LineList):
                 self.rebuild()
             case (str(), "message" | "short_term" | "long_term" as kind, int(item_id)):
                 self.post_message(self.ItemChosen(kind, item_id))
+            case (str(), "inbox", _):
+                self.post_message(CommandChosen("memories", "inbox"))
+
+    def action_deed(self, deed: str) -> None:
+        """A key: what is to be done to the item under the cursor."""
+        match self.cursor_key:
+            case (str(), "message" | "short_term" | "long_term" as kind, int(item_id)):
+                self.post_message(DeedAsked(deed, kind, item_id))
+            case _:
+                self.post_message(DeedAsked(deed, None, 0))
 
     def build(self, width: int) -> Sequence[Row]:
         """The whole column."""
-        rows = self._head(width)
+        rows = [*self._head(width), *self._review()]
         for tier in TIERS:
             rows.append(text_row())
             rows += self._section(tier, self._use(tier), width)
         return rows
+
+    def _review(self) -> list[Row]:
+        """What waits in the inbox; no line when nothing does."""
+        waiting, key = self._inbox
+        if not waiting:
+            return []
+        told = _("{n} to review", n=f"{MANY - 1}+" if waiting >= MANY else waiting)
+        return [text_row(f"? {told}{f' · {key}' if key else ''}", "$warning", ("", "inbox", 0))]
 
     def _use(self, tier: Tier) -> TierUse:
         if self._report is None:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from orca_tui.render.entry import Entry, EntryState
+from orca_tui.render.ledger import Place
 from orca_tui.widgets.transcript_style import COMPONENTS, CSS
 from orca_tui.widgets.transcript_view import TranscriptView
 
@@ -73,6 +74,15 @@ class Transcript(TranscriptView):
             self._unselect()
             self._ledger.replace(index, entry)
             self._show()
+
+    def go_to(self, key: str) -> bool:
+        """Put the beginning of an entry at the top of the view; tells whether there is such an entry."""
+        index = self._ledger.find(key)
+        if index is not None:
+            self._follow(False)
+            self._place = Place(index, 0)
+            self._show()
+        return index is not None
 
     def clear(self) -> None:
         """Take all entries away."""

@@ -1,0 +1,153 @@
+"""The commands about memory: the memory screen, why a reply knew what it knew, rating, preview of a request."""
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from memory.errors import OrcaError
+from memory.types import ItemKind, Message
+from orca_tui.figures import count
+from orca_tui.i18n import _
+
+if TYPE_CHECKING:
+    from textual.screen import Screen
+
+    from orca_tui.app import OrcaApp
+    from orca_tui.conversation import Conversation
+    from orca_tui.memory_desk import MemoryDesk
+    from orca_tui.memory_rows import Tab
+
+
+class MemoryActions:
+    """One method a command, named like it."""
+
+    def __init__(self, app: "OrcaApp") -> None:
+        self._app = app
+
+    async def memories(self, argument: str) -> None:
+        """The memory screen over the chat; again: away with it. `/memories inbox` opens that list."""
+        from orca_tui.memory_rows import TABS
+        from orca_tui.screens.memories import MemoriesScreen
+
+        if isinstance(self._app.screen, MemoriesScreen):
+            self._app.screen.action_close()
+        elif self._app.screen is self._app.chat:
+            tab: Tab = next((one for one in TABS if one == argument.strip().lower()), "active")
+            await self._look(MemoriesScreen(self._desk(), tab=tab, now=self._talk().core.clock.now))
+
+    async def show_item(self, kind: ItemKind, item_id: int) -> None:
+        """What is under the sidebar's cursor: a message of this session in its place, the rest in full."""
+        try:
+            if kind == "long_term":
+                from orca_tui.screens.memories import MemoriesScreen
+
+                now = self._talk().core.clock.now
+                await self._look(MemoriesScreen(self._desk(), memory_id=item_id, now=now))
+            elif kind != "message" or not self._go_to(item_id):
+                await self._show_page(kind, item_id)
+        except OrcaError as error:
+            self._app.tell_error(error)
+
+    async def deed(self, deed: str, kind: ItemKind | None, item_id: int) -> None:
+        """Do something to an item of the sidebar, and say what was done."""
+        chat = self._app.chat
+        try:
+            if kind is None and deed != "undo":
+                raise OrcaError(_("There is no memory under the cursor"))
+            said = await self._desk().run_on_item(deed, kind or "long_term", item_id)
+            await self._talk().refresh_memory()
+        except OrcaError as error:
+            self._app.tell_error(error)
+            return
+        if said:
+            chat.hint_line.say(said)
+
+    async def why(self, _argument: str) -> None:
+        """What the newest reply was given, and why."""
+        await self._why()
+
+    async def plain(self, _argument: str) -> None:
+        """Ask again, without memory."""
+        if self._talk().busy:
+            self._app.chat.hint_line.say(_("The reply is still being written; Esc stops it"))
+        else:
+            await self._talk().retry(use_memory=False)
+
+    async def good(self, _argument: str) -> None:
+        """The newest reply was good: what it was given is trusted more."""
+        number = await self._rate(1)
+        self._app.chat.hint_line.say(
+            _("Rated as good: {n} memories are trusted more", n=count(number)) if number else _("Rated as good")
+        )
+
+    async def bad(self, _argument: str) -> None:
+        """The newest reply was bad: what it was given is trusted less, and shown to be corrected."""
+        number = await self._rate(-1)
+        said = _("Rated as bad: {n} memories are trusted less", n=count(number)) if number else _("Rated as bad")
+        await self._why(said)
+
+    async def preview(self, _argument: str) -> None:
+        """The request as it would be sent with what is in the composer."""
+        from orca_tui.commands import unescape
+        from orca_tui.screens.request import RequestScreen
+
+        talk = self._talk()
+        text = unescape(self._app.chat.composer.value)
+        prompt = await talk.core.manager.preview_request(
+            talk.session,
+            text,
+            window=await talk.measure(),
+            system_prompt=talk.core.settings.llm.system_prompt,
+        )
+        self._app.push_screen(RequestScreen(prompt, talk.core.counter, unsent=bool(text.strip())))
+
+    # behind them
+
+    async def _why(self, said: str = "") -> None:
+        from orca_tui.screens.why import WhyScreen
+
+        replies = [m for m in self._app.chat.messages if m.role == "assistant" and m.content]
+        if not replies:
+            raise OrcaError(_("There is no reply yet."))
+        await self._look(WhyScreen(self._desk(), replies, said=said, now=self._talk().core.clock.now))
+
+    async def _rate(self, rating: int) -> int:
+        reply = self._app.chat.newest_reply()
+        if reply is None:
+            raise OrcaError(_("There is no reply to rate yet."))
+        return len(await asyncio.to_thread(self._talk().core.curator.rate, reply.id, rating))
+
+    async def _look(self, screen: "Screen[Message | None]") -> None:
+        """Open a screen about memory; afterwards go to the message that it was left for."""
+        source = await self._app.push_screen_wait(screen)
+        if source is not None:
+            talk = self._talk()
+            if source.session_id != talk.session_id:
+                await talk.open(source.session_id)
+            if not self._go_to(source.id):
+                await self._show_page("message", source.id)
+        await self._talk().refresh_memory()
+
+    def _go_to(self, message_id: int) -> bool:
+        chat = self._app.chat
+        found = chat.transcript.go_to(str(message_id))
+        if found:
+            chat.close_overlay()
+            chat.transcript.focus()
+        return found
+
+    async def _show_page(self, kind: ItemKind, item_id: int) -> None:
+        from orca_tui import pages
+        from orca_tui.screens.page import Page
+
+        title, lines = await asyncio.to_thread(pages.item, self._talk().core.store, kind, item_id)
+        self._app.push_screen(Page(title, lines))
+
+    def _desk(self) -> "MemoryDesk":
+        from orca_tui.memory_desk import MemoryDesk
+
+        return MemoryDesk(self._app, self._talk().core)
+
+    def _talk(self) -> "Conversation":
+        if self._app.conversation is None:
+            raise OrcaError(_("orca is still starting; try again in a moment."))
+        return self._app.conversation

@@ -1,0 +1,37 @@
+"""The app's part about memory: what the sidebar and its keys ask for."""
+
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from memory.types import ItemKind
+    from orca_tui.actions import Actions
+    from orca_tui.messages import DeedAsked
+    from orca_tui.widgets.memory_sidebar import MemorySidebar
+
+
+class MemoryRoom:
+    """Mixed into the app. Handlers run as workers, since they may ask the user."""
+
+    def spawn(self, work: Coroutine[Any, Any, None], name: str) -> None:
+        """Run `work` as a worker of the app."""
+        raise NotImplementedError
+
+    def on_memory_sidebar_item_chosen(self, event: "MemorySidebar.ItemChosen") -> None:
+        """Show what was chosen: a message in its place, the rest in full."""
+        self.spawn(self._show_item(event.kind, event.id), "command")
+
+    def on_deed_asked(self, event: "DeedAsked") -> None:
+        """A key of the sidebar."""
+        self.spawn(self._do_deed(event.deed, event.kind, event.id), "command")
+
+    async def _show_item(self, kind: "ItemKind", item_id: int) -> None:
+        await self._actions().show_item(kind, item_id)
+
+    async def _do_deed(self, deed: str, kind: "ItemKind | None", item_id: int) -> None:
+        await self._actions().deed(deed, kind, item_id)
+
+    def _actions(self) -> "Actions":
+        from orca_tui.actions import Actions
+
+        return Actions(self)  # type: ignore[arg-type] # it is mixed into the app
