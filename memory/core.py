@@ -21,6 +21,7 @@ from memory.store.base import Store
 from memory.store.ledger import Ledger
 from memory.tokens import TokenCounter
 from memory.types import Message
+from memory.unsaved import UnsavedReplies
 from memory.upkeep import Scheduler, Upkeep
 
 log = logging.getLogger(__name__)
@@ -77,7 +78,10 @@ class Core:
         """What the user does with memory by hand. Its methods block: call them in a thread."""
         self.upkeep = Scheduler(Upkeep(self.curator, clock), notify=self._memory_changed)
         self._loop: asyncio.AbstractEventLoop | None = None
-        context = TurnContext(store, self.counter, clock, self.manager, settings, self.chat_model)
+        self._unsaved = UnsavedReplies(self._publish)
+        context = TurnContext(
+            store, self.counter, clock, self.manager, settings, self.chat_model, self._unsaved, self._finished
+        )
         self.engine = Engine(context, started=self.maintenance.hold, ended=self._turn_ended)
 
     @classmethod
@@ -120,6 +124,7 @@ class Core:
             return
         self._closed = True
         await self.engine.stop_all()
+        await self._unsaved.close()
         for session_id in self._talked_in:
             self.maintenance.end_session(session_id, by_rules=True)
         await self.upkeep.close()
@@ -128,6 +133,11 @@ class Core:
         await self.queue.close(drain)
         await self._close_models()
         await asyncio.to_thread(self.store.close)
+
+    @property
+    def unsaved(self) -> int:
+        """Replies of which the store lacks something, on a full disk for one; `SavingChanged` tells of changes."""
+        return self._unsaved.count
 
     async def chat_model(self) -> ChatModel:
         """The model that answers, built at the first call. Raises leaves of `ProviderError`."""
@@ -192,8 +202,11 @@ class Core:
 
     def _turn_ended(self, outcome: Outcome | None) -> None:
         self.maintenance.release()
-        if outcome is None:
-            return
+        if outcome is not None:
+            self._finished(outcome)
+
+    def _finished(self, outcome: Outcome) -> None:
+        """A turn is stored, in time or late."""
         self._talked_in[outcome.session.id] = None
         self.queue.wake()
         self.maintenance.turn_finished(outcome.session, outcome.user, outcome.reply)

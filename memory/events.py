@@ -1,7 +1,7 @@
 """What a turn yields: frozen events that the screen and the command line map to what they show.
 
 Order in a turn: `MessageStored` (user) → `ContextBuilt` → `MessageStored` (reply, streaming) → deltas and
-`Waiting` → `TurnFinished` or `TurnFailed`. Background work speaks in `MemoryChanged` and `QueueChanged`.
+`Waiting` → `TurnFinished` or `TurnFailed`. Background work speaks in the other events.
 """
 
 from collections.abc import Mapping
@@ -106,6 +106,20 @@ class UpkeepChanged:
     """What went wrong, for a person; empty when nothing did. It is tried again."""
 
 
+@dataclass(frozen=True, slots=True)
+class SavingChanged:
+    """Replies cannot be written to the store, or they can again. Until then they are kept in memory and tried again."""
+
+    unsaved: int
+    """Replies of which the store lacks something; 0 when all is well again."""
+    problem: str
+    """Why, for a person; empty when all is well again."""
+    hint: str
+    """What the user can do about it."""
+    stored: Message | None = None
+    """A reply that was written after its turn had already failed for want of that."""
+
+
 TurnEvent = MessageStored | ContextBuilt | ReasoningDelta | TextDelta | Waiting | TurnFinished | TurnFailed
-BackgroundEvent = MemoryChanged | QueueChanged | UpkeepChanged
+BackgroundEvent = MemoryChanged | QueueChanged | UpkeepChanged | SavingChanged
 Event = TurnEvent | BackgroundEvent

@@ -6,7 +6,7 @@ both in a thread. A checkpoint that fails costs nothing: the text stays in memor
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -28,7 +28,16 @@ RETRY_WAITS = (0.2, 1.0)
 class ReplyDraft:
     """One reply, from its first row to its last."""
 
-    def __init__(self, store: Store, clock: Clock, counter: TokenCounter, user: Message) -> None:
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        counter: TokenCounter,
+        user: Message,
+        *,
+        checked: Callable[["ReplyDraft", StoreError | None], None] = lambda draft, problem: None,  # noqa: ARG005
+    ) -> None:
+        """`checked` is told of every checkpoint: what kept it from being written, or `None`."""
         self.message: Message | None = None
         """The row as last written; `None` until `open`."""
         self.model = ""
@@ -40,6 +49,7 @@ class ReplyDraft:
         self._clock = clock
         self._counter = counter
         self._user = user
+        self._checked = checked
         self._text: list[str] = []
         self._reasoning: list[str] = []
         self._recalled: Sequence[ContextItem] = ()
@@ -83,7 +93,7 @@ class ReplyDraft:
                 await asyncio.wait_for(self._due.wait(), CHECKPOINT_SECONDS)
             self._due.clear()
             if not self._ended and (self._dirty or self._is_silent()):
-                await asyncio.to_thread(self._checkpoint)
+                await self._check()
 
     def end(self) -> None:
         """No checkpoint any more; one that is being written is finished by `keep`."""
@@ -94,11 +104,11 @@ class ReplyDraft:
         """Store the reply as it is at the end; tries a few times. Raises leaves of `StoreError`."""
         for wait in RETRY_WAITS:
             try:
-                return await asyncio.to_thread(self._settle, state, error)
+                return await asyncio.to_thread(self.write, state, error)
             except StoreError as problem:
                 log.warning("the end of a reply could not be stored, trying again: %s", problem)
                 await asyncio.sleep(wait)
-        return await asyncio.to_thread(self._settle, state, error)
+        return await asyncio.to_thread(self.write, state, error)
 
     def unsaved(self) -> Message:
         """The reply as a value, when the store does not take it."""
@@ -120,6 +130,16 @@ class ReplyDraft:
         """What the server counted, else an estimate."""
         return self.usage or Usage(prompt_tokens, self._counter.count(self.text), estimated=True)
 
+    async def _check(self) -> None:
+        try:
+            await asyncio.to_thread(self._checkpoint)
+        except StoreError as error:
+            self._dirty = True
+            log.warning("a checkpoint failed, the reply is kept in memory: %s", error)
+            self._checked(self, error)
+        else:
+            self._checked(self, None)
+
     def _is_silent(self) -> bool:
         return self._clock.monotonic() - self._written_at >= HEARTBEAT_SECONDS
 
@@ -131,15 +151,13 @@ class ReplyDraft:
         metadata: dict[str, Any] = {"stream": owner.stamp(self._clock)}
         if self._reasoning:
             metadata["reasoning"] = "".join(self._reasoning)
-        try:
-            self._record(self.message.id)
-            self.message = self._store.update_message(self.message.id, content=self.text, metadata=metadata)
-        except StoreError as error:
-            self._dirty = True
-            log.warning("a checkpoint failed, the reply is kept in memory: %s", error)
+        self._record(self.message.id)
+        self.message = self._store.update_message(self.message.id, content=self.text, metadata=metadata)
 
-    def _settle(self, state: MessageState, error: OrcaError | None) -> Message:
-        metadata: dict[str, Any] = {"stream": None, "model": self.model or None}
+    def write(self, state: MessageState, error: OrcaError | None = None) -> Message:
+        """Store the reply as it is at the end, once; blocks. Raises leaves of `StoreError`."""
+        # Another process may have taken the row for one that was left behind.
+        metadata: dict[str, Any] = {"stream": None, "interrupted": None, "model": self.model or None}
         if self.without_memory:
             metadata[WITHOUT_MEMORY] = True
         if self._reasoning:

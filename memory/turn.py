@@ -40,11 +40,13 @@ from memory.streams import ending
 from memory.tokens import TokenCounter
 from memory.trust import PASTED, mark_pasted
 from memory.types import ContextWindow, Message, MessageState, Session
+from memory.unsaved import UnsavedReplies
 
 log = logging.getLogger(__name__)
 
 CLOSE_SECONDS = 2.0
 """How long a model may take to end its stream after a stop."""
+_KEPT = "Nothing of the reply is lost: it is written as soon as that works, as long as orca is open."
 
 T = TypeVar("T")
 
@@ -63,6 +65,9 @@ class TurnContext:
     manager: MemoryManager
     settings: Settings
     chat: Callable[[], Awaitable[ChatModel]]
+    unsaved: UnsavedReplies
+    late: Callable[["Outcome"], None]
+    """Gets what was stored only after its turn had ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +162,7 @@ class Turn:
 
     async def _answer(self, session: Session, user: Message) -> None:
         context = self._context
-        draft = ReplyDraft(context.store, context.clock, context.counter, user)
+        draft = ReplyDraft(context.store, context.clock, context.counter, user, checked=context.unsaved.checked)
         draft.without_memory = not self._use_memory
         error: OrcaError | None = None
         try:
@@ -168,7 +173,7 @@ class Turn:
             error = problem
         except asyncio.CancelledError:
             self._stop.set()
-            await asyncio.shield(self._settle(session, user, draft, None))
+            await asyncio.shield(self._settle(session, user, draft, None, ends=True))
             self.outcome = None  # the loop ends: no background work may begin
             raise
         except Exception as problem:
@@ -251,17 +256,27 @@ class Turn:
             case FinishPart(reason=reason):
                 draft.finish_reason = reason
 
-    async def _settle(self, session: Session, user: Message, draft: ReplyDraft, error: OrcaError | None) -> None:
-        """Store the end of the reply and tell it."""
+    async def _settle(
+        self, session: Session, user: Message, draft: ReplyDraft, error: OrcaError | None, *, ends: bool = False
+    ) -> None:
+        """Store the end of the reply and tell it. What the store does not take is kept, unless the loop `ends`."""
         stopped = self._stop.is_set() and not draft.finish_reason
         if stopped:
             draft.finish_reason = "stopped"
+        state: MessageState = "failed" if error else "stopped" if stopped else "complete"
         try:
-            state: MessageState = "failed" if error else "stopped" if stopped else "complete"
             reply = await draft.settle(state, error)
         except StoreError as problem:
+            kept = not ends and not draft.is_empty and not isinstance(problem, NotFoundError)
+            if kept:
+                late = self._context.late
+                self._context.unsaved.keep(
+                    draft, problem, state, error, lambda reply: late(Outcome(session, user, reply))
+                )
+                problem = type(problem)(str(problem), hint=f"{problem.hint} {_KEPT}".strip())
             self._outbox.put(TurnFailed(self.id, problem, draft.unsaved()))
             return
+        self._context.unsaved.checked(draft, None)
         self.outcome = Outcome(session, user, reply)
         if error:
             self._outbox.put(TurnFailed(self.id, error, reply))
