@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 
 from memory import errors
 from memory.errors import OrcaError
-from memory.types import WITHOUT_MEMORY
 from orca_tui.i18n import _
 from orca_tui.render.entry import Entry
 
@@ -43,6 +42,8 @@ def entries_of_one(message: "Message") -> list[Entry]:
 
 def note_of(message: "Message", finish_reason: str = "") -> str:
     """What is to be said below a reply that is not simply whole; empty otherwise."""
+    from memory.types import WITHOUT_MEMORY
+
     ended = _ending_of(message, finish_reason)
     plain = _("without memory") if message.metadata.get(WITHOUT_MEMORY) else ""
     return " · ".join(filter(None, (plain, ended)))
