@@ -1,5 +1,6 @@
 """The composition root: opens the core behind the first frame, and joins screens, commands, themes and signals."""
 
+import sys
 import traceback
 from collections.abc import Coroutine, Mapping, Sequence
 from contextlib import suppress
@@ -41,6 +42,11 @@ if TYPE_CHECKING:
     from orca_tui.screens.model_picker import Picked
     from orca_tui.widgets.session_list import SessionList
     from orca_tui.widgets.transcript import Transcript
+
+FIRST_KEYS = 0.05
+"""Seconds after the first frame in which what was already typed is drawn, before modules are loaded beside it."""
+SWITCH_INTERVAL = 0.001
+"""Seconds that a busy thread (imports, the tokenizer) may keep the screen waiting; Python's own 5 ms show in typing."""
 
 
 class OrcaApp(MemoryRoom, App[object], inherit_bindings=False):
@@ -120,7 +126,7 @@ class OrcaApp(MemoryRoom, App[object], inherit_bindings=False):
             self._leaving.catch_signals()
         self.chat.composer.set_commands([(c.name, _(c.summary)) for c in commands.COMMANDS])
         self.warn(self._warnings)
-        self.spawn(self._startup.run(), "startup")
+        self.set_timer(FIRST_KEYS, lambda: self.spawn(self._startup.run(), "startup"))
 
     def warn(self, problems: Sequence[str]) -> None:
         """What the settings could not be followed in."""
@@ -314,5 +320,6 @@ class OrcaApp(MemoryRoom, App[object], inherit_bindings=False):
 def run(home: Home, settings: Settings, *, warnings: Sequence[str] = (), session_id: str | None = None) -> int:
     """Open the app; tells the exit code of the process."""
     app = OrcaApp(home, settings, warnings=warnings, session_id=session_id)
+    sys.setswitchinterval(SWITCH_INTERVAL)
     app.run()
     return app.return_code or 0

