@@ -8,6 +8,12 @@ from memory.types import MemoryEvent
 
 SNIPPET = 300
 """Characters of a text that are shown in a list."""
+ACTIONS = ("add", "update", "undo", "rollback", "erase", "rate")
+REASONS = (
+    "added by hand", "edited by hand", "merged by hand", "kept by hand", "archived by hand", "thrown away", "pinned",
+    "unpinned", "restored", "accepted", "rejected", "promoted", "demoted", "back to the inbox",
+)  # fmt: skip
+"""What the journal says of what the user did; translated where it is shown. Other reasons stay as they are."""
 _NOT_TOLD = frozenset({"id", "updated_at", "created_at", "access_count", "last_accessed"})
 
 

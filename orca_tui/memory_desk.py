@@ -94,7 +94,7 @@ class MemoryDesk:
         if kind == "short_term" and deed == "trash":
             await asyncio.to_thread(curator.drop_summary, item_id)
             return _("The summary is gone from this session") + self._way_back()
-        return _("That goes for memories; + makes one of this")
+        return _("That goes for memories; {key} makes one of this", key=shown("promote", self.keys))
 
     async def _edit(self, row: MemoryRow) -> str:
         from orca_tui.screens.memory_form import MemoryForm

@@ -272,9 +272,10 @@ class MemoriesScreen(Screen[Message | None]):
             source = self.detail.detail is not None and self.detail.detail.source is not None
             names = [*(["source"] if source else []), *(d for d in deeds if d != "merge"), "undo"]
             return [("Esc", _("list")), *self._words(names, keys)]
-        names = ["mark"] if chosen else []
-        found = self._words([*names, *deeds, "undo", "sort"], keys)
-        return [*found, ("/", _("filter")), ("←→", _("lists")), ("Enter", _("read"))]
+        found = self._words([*(["mark"] if chosen else []), *deeds[:2]], keys)
+        found += [("Enter", _("read"))] if chosen else []
+        found += [("←→", _("lists")), ("/", _("filter"))]
+        return found + self._words([*deeds[2:], "undo", "sort", "turn"], keys)
 
     def _words(self, names: list[str], keys: dict[str, str]) -> list[tuple[str, str]]:
         return [(key, _(word)) for key, word in memory_keys.pairs(names, keys)]
@@ -284,15 +285,9 @@ def _teach(tab: Tab) -> str:
     """What will be in an empty list, and how it gets there."""
     match tab:
         case "active":
-            return _(
-                "Nothing is remembered yet. Tell orca a fact, a preference or a decision, or say “remember that …”: it "
-                "will be here, and goes into prompts where it helps."
-            )
+            return _("Nothing is remembered yet. Facts, preferences and decisions that you tell orca will be here.")
         case "inbox":
-            return _(
-                "Nothing waits. What tools, files, pasted text or the assistant would have remembered comes here "
-                "first, and reaches no prompt until you accept it."
-            )
+            return _("Nothing waits. What tools, files and pasted text would have remembered comes here first.")
         case "archived":
             return _("Nothing is archived. What you archive is kept, but goes into no search and no prompt.")
         case "trash":

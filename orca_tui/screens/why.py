@@ -181,4 +181,4 @@ class WhyScreen(Screen[Message | None]):
 def _none(reply: Message) -> str:
     if reply.metadata.get(WITHOUT_MEMORY):
         return _("This reply was asked for without memory: it was given this conversation only.")
-    return _("Memory gave this reply nothing: nothing fitted the question. It had this conversation only.")
+    return _("Memory gave this reply nothing: nothing fitted the question.")

@@ -9,10 +9,12 @@ from typing import get_args
 import pytest
 
 import memory.errors
-from memory.types import Role
+from memory.types import MemoryType, Role
 from orca_tui.commands import COMMANDS
 from orca_tui.i18n import _, language, set_language
 from orca_tui.i18n_zh import TEXTS
+from orca_tui.journal_lines import ACTIONS, REASONS
+from orca_tui.memory_keys import MEMORY_KEYS
 from orca_tui.pages import EDITOR_KEYS
 
 ROOM = Path(__file__).parents[2] / "orca_tui"
@@ -43,6 +45,8 @@ def spoken() -> dict[str, str]:
     texts |= dict.fromkeys(("stopped", "failed", "interrupted"), "render/frame.py")
     texts |= dict.fromkeys(get_args(Role), "pages.py")
     texts |= dict.fromkeys(("Local model", "Demo"), "screens/model_picker.py")
+    texts |= {text: "memory_keys.py" for key in MEMORY_KEYS for text in (key.word, key.summary)}
+    texts |= dict.fromkeys((*get_args(MemoryType), *ACTIONS, *REASONS), "widgets/memory_detail.py")
     for value in vars(memory.errors).values():
         if isinstance(value, type) and issubclass(value, memory.errors.OrcaError):
             texts[value.title] = "memory/errors.py"
