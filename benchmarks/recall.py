@@ -33,9 +33,9 @@ from memory.branches import route_branch
 from memory.clock import to_iso
 from memory.config import Home, Settings
 from memory.core import Core
-from memory.prompt import Entry, entry_line
 from memory.provider.base import Embedder
 from memory.provider.local_embed import local_embedder
+from memory.recalling.prompt import Entry, entry_line
 from memory.store.base import Store
 from memory.types import Candidate, ContextWindow, ItemKind, NewMemory
 
@@ -202,8 +202,27 @@ async def open_room(
     return Room(name, family, core, ids, [q for q in questions if q["set"] == name])
 
 
+async def open_mixed(language: str, place: Path, questions: list[dict[str, Any]], embedder: Embedder | None) -> Room:
+    """The memories of one language among the talk of the other, asked in the other."""
+    other = {"zh": "en", "en": "zh"}[language]
+    clock = Calendar()
+    home = Home(place / f"mixed_{language}")
+    home.ensure()
+    core = Core.open(home, Settings(), clock=clock, embedder=embedder, env={})
+    if embedder is None:
+        core._embedder_known = True
+    ids = fill_memories(core, clock, rows(DATA / f"memories_{language}.jsonl"))
+    for path in sorted(DATA.glob(f"dialogue_{other}_*.jsonl")):
+        ids |= fill_dialogue(core, clock, rows(path), named=True)
+    clock.moment = NOW
+    if embedder is not None:
+        await embed_all(core.store, embedder)
+    asked = [q for q in questions if q["set"] == f"memories_{language}" and "cross" in q["tags"]]
+    return Room("mixed", f"question {other}, memory {language}, among talk in {other}", core, ids, asked)
+
+
 def family_of(room: Room, question: dict[str, Any]) -> str:
-    if "cross" in question["tags"]:
+    if "cross" in question["tags"] and room.name != "mixed":
         return "question en, memory zh" if room.family.endswith("zh") else "question zh, memory en"
     return room.family
 
@@ -312,6 +331,7 @@ async def main() -> None:
     with tempfile.TemporaryDirectory() as place:
         paths = sorted(DATA.glob("*_*.jsonl"))
         rooms = [await open_room(path, Path(place), questions, embedder, options.top_k) for path in paths]
+        rooms += [await open_mixed(language, Path(place), questions, embedder) for language in ("zh", "en")]
         scores, unanswerable = await measure(rooms, embedder)
         for room in rooms:
             await room.core.close(drain=0)

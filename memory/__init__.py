@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from memory.clock import Clock, SystemClock
     from memory.config import Home, Secret, Settings
     from memory.core import Core, CoreEvent
-    from memory.curator import Curator
+    from memory.curation.curator import Curator
     from memory.engine import Engine, Turn
     from memory.errors import OrcaError, ProviderError, StoreError
     from memory.events import (
@@ -61,7 +61,7 @@ _PLACES = {
     "clock": ("Clock", "SystemClock"),
     "config": ("Home", "Secret", "Settings"),
     "core": ("Core", "CoreEvent"),
-    "curator": ("Curator",),
+    "curation.curator": ("Curator",),
     "engine": ("Engine", "Turn"),
     "errors": ("OrcaError", "ProviderError", "StoreError"),
     "events": (

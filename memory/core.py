@@ -7,22 +7,22 @@ from contextlib import suppress
 
 from memory.clock import Clock, SystemClock
 from memory.config import Home, Settings
-from memory.curator import Curator
+from memory.curation.curator import Curator
+from memory.curation.upkeep import Scheduler, Upkeep
 from memory.embedding import EmbeddingQueue
 from memory.engine import Engine, Outcome, TurnContext
 from memory.errors import OrcaError
 from memory.events import BackgroundEvent, MemoryChanged
 from memory.maintenance import Maintenance
 from memory.manager import MemoryManager
-from memory.owner import WriterCheck
 from memory.provider.base import ChatModel, Embedder
 from memory.store import open_store_or_fallback
 from memory.store.base import Store
 from memory.store.ledger import Ledger
 from memory.tokens import TokenCounter
+from memory.turns.owner import WriterCheck
+from memory.turns.unsaved import UnsavedReplies
 from memory.types import Message
-from memory.unsaved import UnsavedReplies
-from memory.upkeep import Scheduler, Upkeep
 
 log = logging.getLogger(__name__)
 
@@ -139,6 +139,11 @@ class Core:
         """Replies of which the store lacks something, on a full disk for one; `SavingChanged` tells of changes."""
         return self._unsaved.count
 
+    @property
+    def save_problem(self) -> str:
+        """Why there are `unsaved` replies, for a person; empty when there are none."""
+        return self._unsaved.problem
+
     async def chat_model(self) -> ChatModel:
         """The model that answers, built at the first call. Raises leaves of `ProviderError`."""
         async with self._chat_lock:
@@ -178,7 +183,7 @@ class Core:
         return unsubscribe
 
     def _count_waiting_files(self) -> int:
-        from memory.migrate import waiting_files
+        from memory.migration.migrate import waiting_files
 
         return waiting_files(self.home, self.store)
 

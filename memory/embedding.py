@@ -15,7 +15,7 @@ from memory.config import EmbeddingSettings
 from memory.errors import EmbeddingFailed, InvalidVectorError, OrcaError
 from memory.events import QueueChanged, QueueStatus
 from memory.provider.base import Embedder
-from memory.query_vector import GetEmbedder
+from memory.recalling.query_vector import GetEmbedder
 from memory.store.base import Store
 from memory.types import ItemKind
 

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 
 from memory.errors import OrcaError, TurnInProgress
-from memory.turn import Outcome, Turn, TurnContext
+from memory.turns.turn import Outcome, Turn, TurnContext
 
 __all__ = ["Engine", "Outcome", "Turn", "TurnContext"]
 

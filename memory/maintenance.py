@@ -13,19 +13,19 @@ from typing import Any, TypeVar
 
 from memory.clock import Clock
 from memory.config import MemorySettings
-from memory.distill import Refused, extract, summarise
 from memory.errors import OrcaError
 from memory.events import MemoryChanged
-from memory.extract_rules import Finding, find, find_explicit
-from memory.forget import forget
-from memory.gist import gist
 from memory.provider.base import ChatModel
-from memory.remember import Rememberer
 from memory.store.base import Store
 from memory.store.ledger import Ledger
-from memory.trust import typed_text
 from memory.types import FORGOTTEN, Message, Session
-from memory.worth import is_grounded, is_small_talk
+from memory.writing.distill import Refused, extract, summarise
+from memory.writing.extract_rules import Finding, find, find_explicit
+from memory.writing.forget import forget
+from memory.writing.gist import gist
+from memory.writing.remember import Rememberer
+from memory.writing.trust import typed_text
+from memory.writing.worth import is_grounded, is_small_talk
 
 log = logging.getLogger(__name__)
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from memory.budget import LEVELS, TierBudgets, cut_point, fit, tier_budgets
 from memory.clock import Clock
 from memory.config import Settings
-from memory.pick import Asked, Pick, Picker
-from memory.prompt import Prompt, fence_text, is_sent, memory_block, request_messages
-from memory.query_vector import GetEmbedder
-from memory.recall import Filters, Recall
+from memory.recalling.pick import Asked, Pick, Picker
+from memory.recalling.prompt import Prompt, fence_text, is_sent, memory_block, request_messages
+from memory.recalling.query_vector import GetEmbedder
+from memory.recalling.recall import Filters, Recall
 from memory.store.base import Store
 from memory.tokens import TokenCounter
 from memory.types import (

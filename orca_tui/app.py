@@ -7,8 +7,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from rich.segment import Segments
-from rich.text import Text
 from textual import events, on
 from textual.app import App
 from textual.binding import BindingsMap
@@ -205,16 +203,10 @@ class OrcaApp(MemoryRoom, App[object], inherit_bindings=False):
             self.spawn(self.conversation.refresh(), "refresh")
 
     def on_core_changed(self, message: CoreChanged) -> None:
-        """Background work: the queue's state, or memory that was written."""
-        from memory.events import MemoryChanged, QueueChanged, UpkeepChanged
+        """Background work: the queue's state, memory that was written, replies that cannot be."""
+        from orca_tui import background
 
-        match message.event:
-            case QueueChanged(waiting=waiting, status=status, problem=problem):
-                self.chat.show_queue(waiting, status, problem)
-            case MemoryChanged() if self.conversation is not None:
-                self.spawn(self.conversation.refresh_memory(), "refresh")
-            case UpkeepChanged(problem=problem) if problem:
-                self.notify(clean(_("Memory upkeep is tried again: {why}", why=problem)), markup=False)
+        background.show(self, message.event)
 
     def tell_error(self, error: OrcaError) -> None:
         """An error of a command: shown for a while, in the corner."""
@@ -312,8 +304,7 @@ class OrcaApp(MemoryRoom, App[object], inherit_bindings=False):
         write_log(self.home, traceback.format_exc())
         told = _("orca stopped because of an error in itself. Everything up to here is saved.")
         more = _("Details: {path}", path=label(str(self.home.log)))
-        segments = self.console.render(Text(f"{told}\n{more}"), self.console.options)
-        self._exit_renderables.append(Segments(segments))
+        self._leaving.say(f"{told}\n{more}")
         self._close_messages_no_wait()
 
 

@@ -201,7 +201,7 @@ STATS = ("sessions", "messages", "short_term", "long_term", "embeddings")
 
 
 def _open(path: Path, home: Home | None = None) -> dict[str, Any]:
-    from memory.migrate import waiting_files
+    from memory.migration.migrate import waiting_files
     from memory.store import open_store
     from memory.store.ledger import Ledger
 

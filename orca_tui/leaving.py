@@ -5,7 +5,12 @@ import signal
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from rich.segment import Segments
+from rich.text import Text
+
 from memory.errors import OrcaError
+from memory.text import clean
+from orca_tui.i18n import _
 from orca_tui.terminal import exit_within, write_log
 
 if TYPE_CHECKING:
@@ -49,6 +54,13 @@ class Leaving:
                 await core.close(drain=DRAIN)
             except OrcaError as error:
                 write_log(self._app.home, f"closing: {error}")
+            if core.unsaved:
+                self.say(_("Replies that could not be saved: {n} ({why})", n=core.unsaved, why=core.save_problem))
+
+    def say(self, text: str) -> None:
+        """Print `text` on the terminal once the app has left it."""
+        console = self._app.console
+        self._app._exit_renderables.append(Segments(console.render(Text(clean(text)), console.options)))
 
     def catch_signals(self) -> None:
         """These signals leave like a quit, with 128 + their number. Call it on the app's loop.

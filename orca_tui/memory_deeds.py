@@ -1,6 +1,6 @@
 """What is done to memories from the keyboard: which deed is possible, what it would free, doing it, and what was done.
 
-Everything goes through `memory.curator.Curator`, one act a deed, so that one undo takes it back. Blocking.
+Everything goes through `memory.curation.curator.Curator`, one act a deed, so that one undo takes it back. Blocking.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,8 +15,8 @@ from orca_tui.figures import count
 from orca_tui.i18n import _
 
 if TYPE_CHECKING:
-    from memory.curator import Curator
-    from memory.history import TakenBack
+    from memory.curation.curator import Curator
+    from memory.curation.history import TakenBack
     from orca_tui.memory_rows import MemoryRow
 
 POSSIBLE: dict[MemoryStatus, tuple[str, ...]] = {

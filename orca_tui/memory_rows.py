@@ -4,13 +4,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from memory.curation.heat import heat
 from memory.errors import NotFoundError
-from memory.heat import heat
 from memory.store.ledger import Ledger
 from memory.types import LongTermMemory, MemoryEvent, MemoryStatus, Message, Session
 
 if TYPE_CHECKING:
-    from memory.curator import Curator
+    from memory.curation.curator import Curator
     from memory.tokens import TokenCounter
 
 Tab = Literal["active", "inbox", "archived", "trash", "superseded"]

@@ -14,8 +14,8 @@ from typing import Any, Literal, get_args, get_origin
 from memory.config import Home, Secret, Settings
 from memory.errors import ConfigError
 from memory.settings import parse_text
-from memory.settings_schema import Checker, find_type, is_mapping
-from memory.settings_source import decode, key_name, read_source
+from memory.settings.schema import Checker, find_type, is_mapping
+from memory.settings.source import decode, key_name, read_source
 from memory.text import label
 
 ATTEMPTS = 5

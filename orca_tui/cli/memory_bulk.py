@@ -18,8 +18,8 @@ from orca_tui.cli.stored import open_core
 from orca_tui.plain import complain, plain_print, print_json
 
 if TYPE_CHECKING:
-    from memory.curator import Curator
-    from memory.prune import Criterion, PrunePlan
+    from memory.curation.curator import Curator
+    from memory.curation.prune import Criterion, PrunePlan
     from memory.store.upkeep_log import MaintenanceRun
 
 FAILED = 1
@@ -102,7 +102,7 @@ def _rollback(curator: "Curator", arguments: Namespace) -> int:
 
 
 async def _maintain(arguments: Namespace, home: Home) -> int:
-    from memory.upkeep import Upkeep
+    from memory.curation.upkeep import Upkeep
     from orca_tui.cli.memory import embed_what_waits
 
     async with open_core(home, load_settings(home)) as core:
@@ -121,7 +121,7 @@ async def _maintain(arguments: Namespace, home: Home) -> int:
 
 
 def _export(curator: "Curator", arguments: Namespace, home: Home) -> int:
-    from memory.exchange import export_json, export_key, export_markdown
+    from memory.curation.exchange import export_json, export_key, export_markdown
 
     status = None if arguments.status == "any" else (arguments.status,)
     if arguments.format == "markdown":
@@ -148,7 +148,7 @@ def _export(curator: "Curator", arguments: Namespace, home: Home) -> int:
 
 
 def _import(arguments: Namespace, home: Home) -> int:
-    from memory.exchange import export_key, import_memories
+    from memory.curation.exchange import export_key, import_memories
 
     text = _read(arguments.file)
     settings = load_settings(home)
@@ -166,7 +166,7 @@ def _import(arguments: Namespace, home: Home) -> int:
 
 
 def _read(name: str) -> str:
-    from memory.exchange import MAX_BYTES
+    from memory.curation.exchange import MAX_BYTES
 
     try:
         if name == "-":

@@ -6,15 +6,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from memory.config import Home
+from memory.curation.history import TakenBack
 from memory.errors import ConfigError
-from memory.history import TakenBack
 from memory.text import label
 from memory.types import LongTermMemory
 from orca_tui.cli.memory_tools import SNIPPET, edited_text, given_text, open_curator, print_memories
 from orca_tui.plain import complain, plain_print, print_json
 
 if TYPE_CHECKING:
-    from memory.curator import Curator
+    from memory.curation.curator import Curator
 
 
 def run(arguments: Namespace, home: Home) -> int:

@@ -12,8 +12,8 @@ from orca_tui.journal_lines import changed_fields
 from orca_tui.plain import local_time, plain_print, print_json
 
 if TYPE_CHECKING:
-    from memory.curator import Curator
-    from memory.overview import Overview
+    from memory.curation.curator import Curator
+    from memory.curation.overview import Overview
 
 
 def run(arguments: Namespace, home: Home) -> int:
@@ -107,7 +107,7 @@ def _why(curator: "Curator", row: LongTermMemory) -> str:
 
 
 def _stats(curator: "Curator", arguments: Namespace) -> None:
-    from memory.overview import overview
+    from memory.curation.overview import overview
 
     seen = overview(curator)
     if arguments.json:

@@ -23,7 +23,7 @@ from orca_tui.cli.stored import open_read
 from orca_tui.plain import complain, local_time, plain_print
 
 if TYPE_CHECKING:
-    from memory.curator import Curator
+    from memory.curation.curator import Curator
 
 SNIPPET = 300
 """Characters of a text that are shown in a list."""
@@ -36,7 +36,7 @@ _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks
 @contextmanager
 def open_curator(home: Home) -> "Iterator[Curator]":
     """The curator of a home. Raises leaves of `OrcaError`."""
-    from memory.curator import Curator
+    from memory.curation.curator import Curator
 
     settings = load_settings(home)
     with open_read(home) as store:

@@ -17,8 +17,8 @@ from orca_tui.cli.stored import prepare
 from orca_tui.plain import complain, plain_print, print_json
 
 if TYPE_CHECKING:
-    from memory.migrate import FileReport, Report
-    from memory.migrate import Progress as Done
+    from memory.migration.migrate import FileReport, Report
+    from memory.migration.migrate import Progress as Done
     from memory.store.imports import ImportPart
 
 COUNTS = ("lines", "imported", "already", "repaired", "skipped", "summaries", "memories")
@@ -26,7 +26,7 @@ COUNTS = ("lines", "imported", "already", "repaired", "skipped", "summaries", "m
 
 def run(arguments: Namespace, home: Home) -> int:
     """1 when a file could not be read or there is none where PATH says, else 0; rejected lines are no failure."""
-    from memory.migrate import Migration
+    from memory.migration.migrate import Migration
 
     settings = load_settings(home).memory
     scope = Scope(settings.user_id, settings.project or None)

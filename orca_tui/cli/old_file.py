@@ -12,7 +12,7 @@ SUFFIX = ".jsonl"
 
 def show(path: Path, *, as_json: bool) -> None:
     """Print the messages of a file, and say on stderr what could not be read. Raises `NotFoundError`."""
-    from memory.own_files import open_file
+    from memory.migration.own_files import open_file
 
     try:
         outcomes = list(open_file(path).outcomes())

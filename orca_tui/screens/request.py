@@ -9,7 +9,7 @@ from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import Static
 
-from memory.prompt import Prompt
+from memory.recalling.prompt import Prompt
 from orca_tui.figures import count
 from orca_tui.i18n import _
 from orca_tui.widgets.hint_line import HintLine

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from memory.config import Home
+from memory.curation.upkeep import Upkeep
 from memory.errors import StoreError
 from memory.store import open_store
 from memory.store.ledger import Ledger
 from memory.types import Injection, NewMemory, ScoreParts
-from memory.upkeep import Upkeep
 from orca_tui.cli import memory_tools
 from tests.cli.conftest import Run, Script
 

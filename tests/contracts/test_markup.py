@@ -17,9 +17,7 @@ def is_plain(call: ast.Call) -> bool:
     text = call.args[0]
     if isinstance(text, ast.Constant):
         return True
-    return (
-        isinstance(text, ast.Call) and isinstance(text.func, ast.Name) and text.func.id == "_" and not text.keywords
-    )
+    return isinstance(text, ast.Call) and isinstance(text.func, ast.Name) and text.func.id == "_" and not text.keywords
 
 
 def test_no_foreign_text_meets_markup() -> None:

@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 from helpers import NOON, FakeClock, events_of, opened, say, until
 
-from memory import owner
 from memory.clock import to_iso
 from memory.config import Home, Settings
 from memory.core import Core
 from memory.errors import AuthenticationFailed, StoreOpenError
 from memory.events import MemoryChanged, QueueChanged
-from memory.owner import WriterCheck
 from memory.provider.scripted import HashEmbedder, ScriptedChat
+from memory.turns import owner
+from memory.turns.owner import WriterCheck
 
 ROOT = Path(__file__).parents[2]
 

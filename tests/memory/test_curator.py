@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from memory.config import MemorySettings
-from memory.curator import Curator
+from memory.curation.curator import Curator
+from memory.curation.exchange import export_json, export_key, export_markdown, import_memories
+from memory.curation.heat import heat
+from memory.curation.overview import overview
 from memory.errors import NotFoundError, OrcaError
-from memory.exchange import export_json, export_key, export_markdown, import_memories
-from memory.heat import heat
-from memory.overview import overview
 from memory.provider.scripted import HashEmbedder
 from memory.store import open_store
 from memory.store.ledger import Ledger

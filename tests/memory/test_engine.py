@@ -373,7 +373,7 @@ async def test_checkpoints_that_fail_cost_nothing(home: Path, monkeypatch: pytes
 async def test_a_disk_that_stays_full_fails_the_turn_and_gives_the_text(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memory.reply.RETRY_WAITS", (0.0, 0.0))
+    monkeypatch.setattr("memory.turns.reply.RETRY_WAITS", (0.0, 0.0))
     async with opened(home, scripted("All of the answer.")) as core:
         session = core.store.create_session()
         Full(core, "update_message", 99, monkeypatch)

@@ -2,10 +2,10 @@
 
 import pytest
 
-from memory.extract_rules import find, find_explicit
-from memory.gist import fits, gist, tidy
 from memory.types import MemoryType
-from memory.worth import (
+from memory.writing.extract_rules import find, find_explicit
+from memory.writing.gist import fits, gist, tidy
+from memory.writing.worth import (
     holds_secret,
     is_grounded,
     is_near_duplicate,

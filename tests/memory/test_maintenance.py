@@ -334,8 +334,8 @@ async def test_a_failing_job_is_counted_and_the_next_one_runs(home: Path, monkey
 
 
 async def test_pending_comes_from_every_other_origin(home: Path) -> None:
-    from memory.extract_rules import Finding
-    from memory.remember import Rememberer
+    from memory.writing.extract_rules import Finding
+    from memory.writing.remember import Rememberer
 
     async with opened(home, tiny()) as core:
         session = core.store.create_session()

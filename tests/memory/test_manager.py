@@ -10,9 +10,9 @@ from memory.config import MemorySettings, Settings
 from memory.core import Core
 from memory.errors import EmbeddingFailed
 from memory.events import ContextBuilt
-from memory.prompt import parse_block
 from memory.provider.scripted import HashEmbedder, ScriptedChat
-from memory.ranking import Background, background
+from memory.recalling.prompt import parse_block
+from memory.recalling.ranking import Background, background
 from memory.types import ContextReport, ContextWindow, LongTermMemory, NewMemory, Scope
 
 WINDOW = ContextWindow(8192, "served")

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 
 from memory.config import Home, Settings
 from memory.core import Core
-from memory.migrate import FileReport, Migration, Report, waiting_files
-from memory.old_fields import UnreadableError, read
-from memory.old_lines import split_line
+from memory.migration.migrate import FileReport, Migration, Report, waiting_files
+from memory.migration.old_fields import UnreadableError, read
+from memory.migration.old_lines import split_line
 from memory.provider.scripted import HashEmbedder
 from memory.store import open_store
 from memory.store.jsonl import JSONLStore
@@ -164,7 +164,7 @@ def test_rejects_go_into_the_home_when_the_source_takes_none(
             raise PermissionError(13, "Permission denied")
         path.touch(mode=0o600)
 
-    monkeypatch.setattr("memory.rejects.create_private", create)
+    monkeypatch.setattr("memory.migration.rejects.create_private", create)
     report = bring(home, store, source, "no json")
     assert report.rejects is not None
     assert report.rejects.parent == home / "rejected"
@@ -319,7 +319,7 @@ RUNNER = """
 import os, signal, sys
 from pathlib import Path
 from memory.config import Home
-from memory.migrate import Migration
+from memory.migration.migrate import Migration
 from memory.store.sqlite import SQLiteStore
 
 home, source, left = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])

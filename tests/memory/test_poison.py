@@ -12,8 +12,8 @@ import pytest
 from memory.core import Core
 from memory.provider.base import ChatMessage
 from memory.provider.scripted import ScriptedChat
-from memory.trust import mark_pasted, why_review
 from memory.types import Message
+from memory.writing.trust import mark_pasted, why_review
 from tests.helpers import FakeClock, events_of, opened, say
 
 DATA = Path(__file__).parents[1] / "data" / "poison.jsonl"

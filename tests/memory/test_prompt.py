@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.prompt import CUT_OFF, Entry, entry_line, memory_block, parse_block, quoted, request_messages
+from memory.recalling.prompt import CUT_OFF, Entry, entry_line, memory_block, parse_block, quoted, request_messages
 from memory.types import Message, MessageState, Role
 
 NONCE = "00c0ffee00c0ffee"

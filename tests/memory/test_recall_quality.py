@@ -12,11 +12,11 @@ from helpers import opened
 from memory.config import MemorySettings, Settings
 from memory.core import Core
 from memory.errors import EmbeddingFailed
-from memory.pick import PASSAGES
 from memory.provider.base import EmbedKind
 from memory.provider.scripted import HashEmbedder
-from memory.question import Wanted, question_share, substance
-from memory.ranking import Around, Background, Nearness, relevant, score
+from memory.recalling.pick import PASSAGES
+from memory.recalling.question import Wanted, question_share, substance
+from memory.recalling.ranking import Around, Background, Nearness, relevant, score
 from memory.store.search import terms
 from memory.types import ContextItem, ContextWindow, Hit, LongTermMemory, Message, NewMemory, ScoreParts
 
@@ -44,6 +44,24 @@ class Down(HashEmbedder):
 
     async def embed(self, texts: Sequence[str], kind: EmbedKind) -> "Vectors":
         raise EmbeddingFailed("the embedder is down")
+
+
+class Bilingual(HashEmbedder):
+    """One axis a subject and one a language; the language weighs most, as in real models."""
+
+    subjects = ({"cat", "猫"}, {"boat", "船"}, {"cello", "琴"}, {"boiler", "锅炉"}, {"tyre", "胎"})
+
+    async def embed(self, texts: Sequence[str], kind: EmbedKind) -> "Vectors":
+        import numpy as np
+
+        rows = np.full((len(texts), self.width), 0.05, dtype=np.float32)
+        for row, text in zip(rows, texts, strict=True):
+            row[10 if text.isascii() else 11] = 3.0
+            row[20 + len(text) % 7] += 0.3
+            for axis, words in enumerate(self.subjects):
+                row[axis] += sum(word in text.casefold() for word in words)
+        unit: Vectors = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+        return unit
 
 
 async def embed(core: Core) -> None:
@@ -114,6 +132,21 @@ async def test_a_statement_comes_before_the_question_it_answers(home: Path) -> N
         first, second = await found(core, "What is the boat of my uncle called?")
         assert first.text.endswith("Heron.")
         assert first.parts.form > second.parts.form
+
+
+async def test_a_memory_in_the_other_language_is_found_among_those_in_the_same(home: Path) -> None:
+    async with opened(home, embedder=Bilingual(), start=False) as core:
+        for text in (
+            "The boat of my uncle is slow.",
+            "Freya plays the cello.",
+            "The boiler is new.",
+            "A tyre is flat.",
+        ):
+            remember(core, text)
+        for text in ("我家的猫名叫汤圆。", "舅舅有一条旧船。", "锅炉是去年装的。"):
+            remember(core, text)
+        assert (await found(core, "What is the name of my cat?"))[0].text == "我家的猫名叫汤圆。"
+        assert (await found(core, "谁会拉琴？"))[0].text == "Freya plays the cello."
 
 
 async def test_what_was_superseded_does_not_come_back(home: Path) -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from memory.config import Home, Secret, Settings, default_branches
 from memory.errors import ConfigError
 from memory.settings import load_settings, load_settings_with_warnings, parse_settings
-from memory.settings_schema import find_type
+from memory.settings.schema import find_type
 
 KEY = "sk-not-a-real-key-4711"
 GOOD = f"""# a good file: every other one is this with one fault

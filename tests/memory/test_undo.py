@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from memory.config import MemorySettings
-from memory.curator import Curator
+from memory.curation.curator import Curator
 from memory.errors import NotFoundError, OrcaError
 from memory.store import open_store
 from memory.store.ledger import Ledger

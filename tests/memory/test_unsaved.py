@@ -27,9 +27,9 @@ class Disk:
             return real(*args, **kwargs)
 
         monkeypatch.setattr(core.store, "update_message", maybe)
-        monkeypatch.setattr("memory.reply.RETRY_WAITS", (0.0, 0.0))
-        monkeypatch.setattr("memory.unsaved.FIRST_WAIT", 0.001)
-        monkeypatch.setattr("memory.unsaved.LONGEST_WAIT", 0.001)
+        monkeypatch.setattr("memory.turns.reply.RETRY_WAITS", (0.0, 0.0))
+        monkeypatch.setattr("memory.turns.unsaved.FIRST_WAIT", 0.001)
+        monkeypatch.setattr("memory.turns.unsaved.LONGEST_WAIT", 0.001)
         self.told: list[SavingChanged] = []
         core.subscribe(lambda event: self.told.append(event) if isinstance(event, SavingChanged) else None)
 
@@ -66,7 +66,7 @@ async def test_a_reply_is_written_as_soon_as_there_is_room(home: Path, monkeypat
 async def test_it_is_tried_once_more_at_the_close(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with opened(home, chat("All of the answer.")) as core:
         disk = Disk(core, monkeypatch)
-        monkeypatch.setattr("memory.unsaved.FIRST_WAIT", 3600.0)
+        monkeypatch.setattr("memory.turns.unsaved.FIRST_WAIT", 3600.0)
         session = core.store.create_session()
         disk.full = True
         await events_of(core.engine.start(session.id, "Answer into a full disk."))
@@ -101,7 +101,7 @@ async def test_a_mark_of_interruption_does_not_stay(home: Path, monkeypatch: pyt
     """Another process may have taken the row for one that was left behind."""
     async with opened(home, chat("All of the answer.")) as core:
         disk = Disk(core, monkeypatch)
-        monkeypatch.setattr("memory.unsaved.FIRST_WAIT", 3600.0)
+        monkeypatch.setattr("memory.turns.unsaved.FIRST_WAIT", 3600.0)
         session = core.store.create_session()
         disk.full = True
         await events_of(core.engine.start(session.id, "Answer into a full disk."))

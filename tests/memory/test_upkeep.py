@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 
 from memory.config import MemorySettings
-from memory.curator import Curator
+from memory.curation.curator import Curator
+from memory.curation.upkeep import Scheduler, Upkeep
 from memory.errors import StoreError
 from memory.events import UpkeepChanged
 from memory.provider.scripted import HashEmbedder
 from memory.store import open_store
 from memory.store.ledger import Ledger
 from memory.types import LongTermMemory, NewMemory
-from memory.upkeep import Scheduler, Upkeep
 from tests.helpers import FakeClock, opened, until
 
 DAY = 86_400
@@ -145,7 +145,7 @@ async def test_the_scheduler_tells_of_a_failure_and_goes_on(
     curator: Curator, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told: list[UpkeepChanged] = []
-    monkeypatch.setattr("memory.upkeep.RETRY_AFTER", 0.0)
+    monkeypatch.setattr("memory.curation.upkeep.RETRY_AFTER", 0.0)
     upkeep = Upkeep(curator, clock)
     results = iter([StoreError("the disk is full")])
 

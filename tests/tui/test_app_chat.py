@@ -2,14 +2,16 @@
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
 from app_support import idle, make_app, running, screen_text, until, write
 from textual import events
 
-from memory.errors import AuthenticationFailed, ServerFailed
+from memory.errors import AuthenticationFailed, ServerFailed, StoreFullError
 from memory.provider.base import ReasoningPart, RetryPart, TextPart
 from memory.provider.scripted import ScriptedChat
+from memory.types import Message
 from orca_tui.app import OrcaApp
 
 HOSTILE = (
@@ -248,3 +250,45 @@ async def test_what_is_pasted_is_stored_as_such(home: Path) -> None:
         await app.core.maintenance.settled()
         assert app.chat.messages[0].metadata["pasted"] == [[6, 58]]
         assert list(app.core.curator.all()) == []
+
+
+async def test_a_reply_that_cannot_be_written_is_told_until_it_is(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("memory.turns.reply.RETRY_WAITS", (0.0, 0.0))
+    monkeypatch.setattr("memory.turns.unsaved.FIRST_WAIT", 0.001)
+    app = make_app(home, ["the whole reply"])
+    full = True
+    async with running(app) as pilot:
+        assert app.core is not None
+        write_message = app.core.store.update_message
+
+        def maybe(*args: Any, **kwargs: Any) -> Message:
+            if full:
+                raise StoreFullError("The disk is full.", hint="Make room.")
+            return write_message(*args, **kwargs)
+
+        monkeypatch.setattr(app.core.store, "update_message", maybe)
+        await write(pilot, "please")
+        await until(pilot, lambda: "Replies that are not saved" in screen_text(app))
+        await idle(pilot)
+        assert "the whole reply" in screen_text(app)
+        full = False
+        await until(pilot, lambda: "Every reply is saved now" in screen_text(app))
+        assert "Replies that are not saved" not in screen_text(app)
+        assert stored(app)[1] == ("assistant", "the whole reply", "complete")
+        assert app.chat.messages[-1].state == "complete"
+
+
+async def test_what_could_not_be_saved_is_told_behind_the_app(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("memory.turns.reply.RETRY_WAITS", (0.0, 0.0))
+    app = make_app(home, ["the whole reply"])
+    async with running(app) as pilot:
+        assert app.core is not None
+
+        def full(*args: Any, **kwargs: Any) -> Message:
+            raise StoreFullError("The disk is full.")
+
+        monkeypatch.setattr(app.core.store, "update_message", full)
+        await write(pilot, "please")
+        await idle(pilot)
+    printed = [segment.text for shown in app._exit_renderables for segment in shown.segments]
+    assert "Replies that could not be saved: 1 (The disk is full.)" in "".join(printed)

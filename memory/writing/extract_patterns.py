@@ -1,4 +1,4 @@
-"""The patterns behind `memory.extract_rules`: what single English and Chinese clauses say of the one who typed them.
+"""The patterns behind `extract_rules`: what single English and Chinese clauses say of the one who typed them.
 
 Data more than code. A rule matches from the beginning of a clause; the first that matches decides.
 """

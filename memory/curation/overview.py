@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from typing import Any
 
-from memory.curator import Curator
+from memory.curation.curator import Curator
+from memory.curation.upkeep import waiting
 from memory.store.ledger import Ledger
 from memory.store.upkeep_log import Dropped, MaintenanceRun
 from memory.tokens import TokenCounter
-from memory.upkeep import waiting
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 
 from memory.branches import searched_branches
 from memory.config import MemorySettings
-from memory.prompt import Entry, entry_line, is_sent, request_text
-from memory.query_vector import QueryVector
-from memory.ranking import relevant
-from memory.recall import Filters, Found, Recall
+from memory.recalling.prompt import Entry, entry_line, is_sent, request_text
+from memory.recalling.query_vector import QueryVector
+from memory.recalling.ranking import relevant
+from memory.recalling.recall import Filters, Found, Recall
 from memory.store.base import Store
 from memory.store.search import terms
 from memory.tokens import TokenCounter
@@ -27,7 +27,7 @@ from memory.types import (
     ShortTermMemory,
     Tier,
 )
-from memory.worth import is_grounded, is_small_talk, sentences
+from memory.writing.worth import is_grounded, is_small_talk, sentences
 
 QUERY_LIMIT = 1500
 """Characters of a message that are looked up; more of a long paste only blurs the query."""

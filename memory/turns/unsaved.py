@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from memory.errors import NotFoundError, OrcaError, StoreError
 from memory.events import SavingChanged
-from memory.reply import ReplyDraft
+from memory.turns.reply import ReplyDraft
 from memory.types import Message, MessageState
 
 log = logging.getLogger(__name__)
@@ -44,6 +44,11 @@ class UnsavedReplies:
     def count(self) -> int:
         """Replies of which the store lacks something that it should have."""
         return len(self._late) + len(self._growing)
+
+    @property
+    def problem(self) -> str:
+        """Why, for a person; empty when all is well."""
+        return str(self._problem) if self.count and self._problem else ""
 
     def checked(self, draft: ReplyDraft, problem: StoreError | None) -> None:
         """A checkpoint of a growing reply failed, or, without a problem, what it holds is stored."""
@@ -107,7 +112,5 @@ class UnsavedReplies:
         return self._closing.is_set()
 
     def _tell(self, stored: Message | None = None) -> None:
-        if not self.count:
-            self._problem = None
-        problem = self._problem
-        self._notify(SavingChanged(self.count, str(problem or ""), problem.hint if problem else "", stored))
+        hint = self._problem.hint if self.count and self._problem else ""
+        self._notify(SavingChanged(self.count, self.problem, hint, stored))

@@ -1,6 +1,6 @@
 """Finding: text and meaning together, one ranking. `memory.manager` decides what of it goes into a prompt."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -8,11 +8,12 @@ from memory.branches import route_branch
 from memory.clock import Clock
 from memory.config import BranchSettings
 from memory.errors import NotFoundError
-from memory.query_vector import GetEmbedder, QueryEmbedder, QueryVector
-from memory.question import question_share
-from memory.ranking import ALONE, Around, Nearness, Query, background, own, relative, score
+from memory.recalling.query_vector import Aim, GetEmbedder, Language, QueryEmbedder, QueryVector
+from memory.recalling.question import question_share
+from memory.recalling.ranking import ALONE, Around, Nearness, Query, background, own, relative, score
 from memory.store.base import Store
 from memory.store.search import terms
+from memory.text import language_of
 from memory.types import (
     FORGOTTEN,
     Candidate,
@@ -24,7 +25,7 @@ from memory.types import (
     Scope,
     ShortTermMemory,
 )
-from memory.worth import asked_types
+from memory.writing.worth import asked_types
 
 POOL = 60
 """Hits taken from each index and kind before ranking."""
@@ -74,6 +75,33 @@ class _Evidence:
     own: float
 
 
+class _Near:
+    """The nearest items of a kind, by the language that was aimed at. Each item counts as what its own language found.
+
+    What is missing there is at most as near as the farthest that was found.
+    """
+
+    def __init__(self, found: Mapping[Language, Mapping[int, Nearness]], limit: int) -> None:
+        self._found = found
+        self._farthest = {
+            language: min(near.values()) if near and len(near) >= limit else FAR for language, near in found.items()
+        }
+
+    def items(self) -> Iterator[int]:
+        """The ids of all that were found, nearest first within a language."""
+        for near in self._found.values():
+            yield from near
+
+    def to(self, row: Row) -> Nearness:
+        """How near a row is."""
+        if not self._found:
+            return FAR
+        language: Language = next(iter(self._found))
+        if len(self._found) > 1 and (its := language_of(row.content)) in self._found:
+            language = its
+        return self._found[language].get(row.id, self._farthest[language])
+
+
 class Recall:
     """Searches a store by text and by meaning. Blocking methods are meant for a thread."""
 
@@ -87,7 +115,7 @@ class Recall:
     def find(
         self, text: str, vector: QueryVector | None, *, kinds: Sequence[ItemKind], filters: Filters, pool: int = POOL
     ) -> list[Found]:
-        """Everything that text or meaning finds, ranked by `memory.ranking.score`, best first; no gate."""
+        """Everything that text or meaning finds, ranked by `memory.recalling.ranking.score`, best first; no gate."""
         query = self.query(text)
         preferred = self._preferred(text)
         found = [f for kind in kinds for f in self._of_kind(kind, query, preferred, vector, filters, pool)]
@@ -105,10 +133,9 @@ class Recall:
         is_message = kind == "message"
         near = self._by_vector(vector, kind, filters, max(pool, WIDE) if is_message else pool)
         bm25 = relative((c.id, c.score) for c in self._by_text(query.text, kind, filters, pool))
-        farthest = min(near.values(), default=FAR) if len(near) >= pool else FAR
-        evidence = self._evidence(query, kind, near, bm25, farthest)
+        evidence = self._evidence(query, kind, near, bm25)
         if is_message:
-            self._reach_out(evidence, farthest)
+            self._reach_out(evidence, near)
         around = _around(evidence) if is_message else {}
         lent = {item: around.get(item, ALONE).lent for item in evidence}
         best = sorted(evidence, key=lambda item: -evidence[item].own - lent[item])[: 2 * pool]
@@ -171,32 +198,26 @@ class Recall:
                 return message
         return None
 
-    def _evidence(
-        self,
-        query: Query,
-        kind: ItemKind,
-        near: Mapping[int, Nearness],
-        bm25: Mapping[int, float],
-        farthest: Nearness,
-    ) -> dict[int, _Evidence]:
-        """What was found with its row. What the text index alone found is at most as near as `farthest`."""
+    def _evidence(self, query: Query, kind: ItemKind, near: "_Near", bm25: Mapping[int, float]) -> dict[int, _Evidence]:
+        """What was found with its row."""
         evidence = {}
-        for item in dict.fromkeys((*near, *bm25)):
+        for item in dict.fromkeys((*near.items(), *bm25)):
             with suppress(NotFoundError):  # erased between the search and here
                 row = self._row(kind, item)
-                place, by_text = near.get(item, farthest), bm25.get(item, 0.0)
+                place, by_text = near.to(row), bm25.get(item, 0.0)
                 coverage = query.coverage(row.content) if by_text else 0.0
                 evidence[item] = _Evidence(row, place, by_text, coverage, own(place, by_text, coverage))
         return evidence
 
-    def _reach_out(self, evidence: dict[int, _Evidence], farthest: Nearness) -> None:
-        """Add the turns around the best messages, as near as the farthest that the index found."""
+    def _reach_out(self, evidence: dict[int, _Evidence], near: "_Near") -> None:
+        """Add the turns around the best messages."""
         best = sorted(evidence.values(), key=lambda e: -e.own)[:REACH]
         for one in best:
             if isinstance(one.row, Message):
                 for row in (self.before(one.row), self.after(one.row)):
                     if row and row.id not in evidence:
-                        evidence[row.id] = _Evidence(row, farthest, 0.0, 0.0, own(farthest, 0.0, 0.0))
+                        place = near.to(row)
+                        evidence[row.id] = _Evidence(row, place, 0.0, 0.0, own(place, 0.0, 0.0))
 
     def _preferred(self, text: str) -> frozenset[str]:
         """The branches where the memories that a question asks for would lie."""
@@ -219,14 +240,17 @@ class Recall:
             status=RECALLED,
         )
 
-    def _by_vector(
-        self, vector: QueryVector | None, kind: ItemKind, filters: Filters, limit: int
-    ) -> dict[int, Nearness]:
-        """How near the nearest are, by id."""
+    def _by_vector(self, vector: QueryVector | None, kind: ItemKind, filters: Filters, limit: int) -> "_Near":
         if vector is None:
-            return {}
+            return _Near({}, limit)
+        limit = max(POOL, limit // len(vector.aims))
+        return _Near({aim.language: self._nearest(aim, vector, kind, filters, limit) for aim in vector.aims}, limit)
+
+    def _nearest(
+        self, aim: Aim, vector: QueryVector, kind: ItemKind, filters: Filters, limit: int
+    ) -> dict[int, Nearness]:
         nearest = self._store.search_vector(
-            vector.vector,
+            aim.vector,
             model=vector.model,
             kinds=(kind,),
             limit=max(limit, WIDE),
@@ -237,7 +261,7 @@ class Recall:
             status=RECALLED,
         )
         cosines = [c.score for c in nearest]
-        known = vector.background or background([cosines], len(nearest))
+        known = aim.background or background([cosines], len(nearest))
         if known is None:
             return {}
         whole = vector.counts.get(kind, 0) if len(nearest) >= WIDE else len(nearest)

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from memory.old_fields import CONTENT_KEYS, ROLE_KEYS
+from memory.migration.old_fields import CONTENT_KEYS, ROLE_KEYS
 
 MOST_STARTS = 64
 """Places in a broken line at which a whole record is looked for."""

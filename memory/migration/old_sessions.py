@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from memory.clock import to_iso
-from memory.old_fields import Found, UnreadableError, read
-from memory.old_lines import Piece, split_line
+from memory.migration.old_fields import Found, UnreadableError, read
+from memory.migration.old_lines import Piece, split_line
 from memory.store.imports import ImportedMessage
 from memory.types import Scope, Session
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from memory.branches import expiry, route_branch
 from memory.clock import Clock
 from memory.config import MemorySettings
-from memory.extract_rules import Finding
 from memory.store.base import Store
-from memory.trust import why_review
 from memory.types import LongTermMemory, MemorySource, MemoryStatus, Message, NewMemory, Scope, Session
-from memory.worth import is_near_duplicate
+from memory.writing.extract_rules import Finding
+from memory.writing.trust import why_review
+from memory.writing.worth import is_near_duplicate
 
 ACTOR = "maintenance"
 CONFIRMED = 0.1
@@ -39,8 +39,8 @@ class Rememberer:
     def write(self, session: Session, found: Iterable[tuple[Message, Finding]]) -> Written:
         """Write what was found in messages of a session.
 
-        Only what the user typed becomes active (`memory.trust`). All else waits in the inbox as `pending`, and changes
-        nothing that is active. A memory that the user wrote or edited by hand is never changed here.
+        Only what the user typed becomes active (`writing.trust`). All else waits in the inbox as `pending`, and
+        changes nothing that is active. A memory that the user wrote or edited by hand is never changed here.
         """
         written = Written()
         for message, finding in found:

@@ -10,7 +10,7 @@ from contextlib import suppress
 from datetime import timedelta
 
 from memory.clock import Clock, from_iso, to_iso
-from memory.curator import Curator
+from memory.curation.curator import Curator
 from memory.errors import OrcaError
 from memory.events import UpkeepChanged
 from memory.store.ledger import Ledger

@@ -10,11 +10,11 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
-from memory import owner
 from memory.clock import Clock
 from memory.errors import OrcaError, StoreError
 from memory.store.base import Store
 from memory.tokens import TokenCounter
+from memory.turns import owner
 from memory.types import WITHOUT_MEMORY, ContextItem, Injection, Message, MessageState, ScoreParts, Usage
 
 log = logging.getLogger(__name__)

@@ -8,9 +8,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from memory import extract_patterns as patterns
 from memory.types import MemoryType
-from memory.worth import holds_secret, is_small_talk, sentences, typed_part
+from memory.writing import extract_patterns as patterns
+from memory.writing.worth import holds_secret, is_small_talk, sentences, typed_part
 
 MAX_CONTENT = 400
 """Characters; a longer clause is no statement worth keeping as one memory."""

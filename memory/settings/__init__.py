@@ -12,8 +12,8 @@ from typing import Any
 
 from memory.config import Home, Secret, Settings
 from memory.errors import ConfigError
-from memory.settings_schema import Checker
-from memory.settings_source import Source, parse_toml, read_source
+from memory.settings.schema import Checker
+from memory.settings.source import Source, parse_toml, read_source
 from memory.text import label
 
 SILICONFLOW_KEY = "SILICONFLOW_API_KEY"

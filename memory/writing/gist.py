@@ -4,7 +4,7 @@ import re
 
 from memory.store.search import terms
 from memory.text import language_of
-from memory.worth import sentences, typed_part
+from memory.writing.worth import sentences, typed_part
 
 MAX_WORDS = 30
 """Longest summary in words, outside Chinese."""

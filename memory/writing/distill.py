@@ -1,7 +1,7 @@
 """What a chat model is asked to make of a conversation: a summary of a turn, and what is worth keeping for long.
 
 Nothing of the answer is believed: it is checked against the turn that it came from, item by item. `Refused` tells
-that the rules (`memory.extract_rules`, `memory.gist`) must write instead.
+that the rules (`memory.writing.extract_rules`, `memory.writing.gist`) must write instead.
 """
 
 import json
@@ -9,16 +9,16 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, get_args
 
-from memory.extract_patterns import QUESTION
-from memory.extract_rules import MAX_CONTENT, Finding, classify
-from memory.gist import fits, tidy
 from memory.provider.base import ChatMessage, ChatModel, ChatOptions, TextPart
+from memory.provider.streams import ending
 from memory.store.search import terms
-from memory.streams import ending
 from memory.text import language_of
-from memory.trust import typed_text
 from memory.types import MemoryType, Message
-from memory.worth import holds_secret, is_grounded, is_negative, is_small_talk
+from memory.writing.extract_patterns import QUESTION
+from memory.writing.extract_rules import MAX_CONTENT, Finding, classify
+from memory.writing.gist import fits, tidy
+from memory.writing.trust import typed_text
+from memory.writing.worth import holds_secret, is_grounded, is_negative, is_small_talk
 
 MAX_ANSWER = 20_000
 """Characters; a longer answer is no summary and no list of memories."""

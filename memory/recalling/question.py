@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 
 from memory.text import is_cjk
-from memory.worth import is_negative
+from memory.writing.worth import is_negative
 
 DATE_FIT = 0.35
 NUMBER_FIT = 0.25

@@ -1,4 +1,4 @@
-"""What the parts of `memory.curator.Curator` stand on: the store, the rules, and one act a method."""
+"""What the parts of `memory.curation.curator.Curator` stand on: the store, the rules, and one act a method."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -7,8 +7,8 @@ from typing import Any
 from memory.branches import expiry, route_branch
 from memory.clock import Clock
 from memory.config import MemorySettings
+from memory.curation.history import History, TakenBack
 from memory.errors import NotFoundError, OrcaError, StoreError
-from memory.history import History, TakenBack
 from memory.store.base import Store
 from memory.store.ledger import Ledger
 from memory.types import LongTermMemory, MemorySource, MemoryStatus, MemoryType, NewMemory, Scope

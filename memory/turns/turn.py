@@ -23,8 +23,6 @@ from memory.events import (
     Waiting,
 )
 from memory.manager import MemoryManager
-from memory.outbox import Outbox
-from memory.prompt import Prompt
 from memory.provider.base import (
     ChatModel,
     ChatPart,
@@ -34,13 +32,15 @@ from memory.provider.base import (
     TextPart,
     UsagePart,
 )
-from memory.reply import ReplyDraft, raw_tokens
+from memory.provider.streams import ending
+from memory.recalling.prompt import Prompt
 from memory.store.base import Store
-from memory.streams import ending
 from memory.tokens import TokenCounter
-from memory.trust import PASTED, mark_pasted
+from memory.turns.outbox import Outbox
+from memory.turns.reply import ReplyDraft, raw_tokens
+from memory.turns.unsaved import UnsavedReplies
 from memory.types import ContextWindow, Message, MessageState, Session
-from memory.unsaved import UnsavedReplies
+from memory.writing.trust import PASTED, mark_pasted
 
 log = logging.getLogger(__name__)
 

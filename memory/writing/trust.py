@@ -8,9 +8,9 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
-from memory.extract_patterns import TASK
 from memory.types import Message
-from memory.worth import looks_pasted, typed_part
+from memory.writing.extract_patterns import TASK
+from memory.writing.worth import looks_pasted, typed_part
 
 PASTED = "pasted"
 """Key in the metadata of a message: `[start, end]` of every part that was not typed."""

@@ -8,7 +8,7 @@ from memory.store.base import Store
 from memory.store.ledger import Ledger
 from memory.store.search import terms
 from memory.types import LongTermMemory, Message, Scope, Session
-from memory.worth import sentences
+from memory.writing.worth import sentences
 
 USER = "user"
 MOST = 20

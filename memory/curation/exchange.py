@@ -17,7 +17,7 @@ from typing import Any, get_args
 from memory.branches import expiry, route_branch
 from memory.clock import Clock, from_iso, to_iso
 from memory.config import MemorySettings
-from memory.curator import Curator
+from memory.curation.curator import Curator
 from memory.errors import NotFoundError, OrcaError
 from memory.text import clean
 from memory.types import LongTermMemory, MemoryStatus, MemoryType, Scope

@@ -15,9 +15,9 @@ from functools import partial
 from pathlib import Path
 
 from memory.config import Home
-from memory.old_sessions import OldSessionFile
-from memory.own_files import OwnFile, message_digest, open_file, own_files
-from memory.rejects import Rejects
+from memory.migration.old_sessions import OldSessionFile
+from memory.migration.own_files import OwnFile, message_digest, open_file, own_files
+from memory.migration.rejects import Rejects
 from memory.store.base import Store
 from memory.store.imports import ImportedMessage, ImportMark, ImportPart
 from memory.store.jsonl.log import MEMORIES, SESSIONS

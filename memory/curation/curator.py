@@ -6,9 +6,9 @@ Each method is one act: one transaction, journalled with what was before and why
 from collections.abc import Sequence
 from typing import Any
 
-from memory.curator_base import USER, checked, scope_of
+from memory.curation.curator_base import USER, checked, scope_of
+from memory.curation.prune import Pruner
 from memory.errors import OrcaError
-from memory.prune import Pruner
 from memory.types import LongTermMemory, MemorySource, MemoryType, Role, Scope
 
 STEP = 0.2

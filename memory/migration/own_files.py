@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from memory.old_sessions import IMPORT, OldSessionFile, Outcome, digest_of, file_key
+from memory.migration.old_sessions import IMPORT, OldSessionFile, Outcome, digest_of, file_key
 from memory.store.imports import ImportedMessage
 from memory.store.jsonl.log import MEMORIES, SESSIONS, is_ours
 from memory.store.jsonl.state import State, parse_line

@@ -12,7 +12,7 @@ from statistics import NormalDist, fmean, pstdev
 from typing import NamedTuple
 
 from memory.clock import from_iso
-from memory.question import Wanted, substance
+from memory.recalling.question import Wanted, substance
 from memory.store.search import terms
 from memory.text import language_of
 from memory.types import ScoreParts

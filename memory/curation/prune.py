@@ -6,11 +6,11 @@ from datetime import timedelta
 from typing import Literal
 
 from memory.clock import from_iso, to_iso
-from memory.curator_base import CuratorBase, scope_of
-from memory.heat import heat, is_cold
+from memory.curation.curator_base import CuratorBase, scope_of
+from memory.curation.heat import heat, is_cold
 from memory.tokens import TokenCounter
 from memory.types import LongTermMemory, MemoryStatus
-from memory.worth import is_near_duplicate
+from memory.writing.worth import is_near_duplicate
 
 Criterion = Literal["expired", "cold", "duplicates", "branch", "older_than", "ids"]
 Action = Literal["archive", "trash"]

@@ -1,0 +1,1 @@
+"""Bringing sessions of plain files into the database."""

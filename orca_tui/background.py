@@ -1,0 +1,42 @@
+"""What goes on in the background → what is said about it on the screen."""
+
+from typing import TYPE_CHECKING
+
+from memory.events import MemoryChanged, QueueChanged, SavingChanged, UpkeepChanged
+from memory.text import clean
+from orca_tui.i18n import _
+
+if TYPE_CHECKING:
+    from memory.events import BackgroundEvent
+    from orca_tui.app import OrcaApp
+
+LASTING = 24 * 3600.0
+"""Seconds that a notice stays unless what it tells of ends."""
+
+
+def show(app: "OrcaApp", event: "BackgroundEvent") -> None:
+    """Show one event of the core's, on the app's loop."""
+    match event:
+        case QueueChanged(waiting=waiting, status=status, problem=problem):
+            app.chat.show_queue(waiting, status, problem)
+        case MemoryChanged() if app.conversation is not None:
+            app.spawn(app.conversation.refresh_memory(), "refresh")
+        case UpkeepChanged(problem=problem) if problem:
+            app.notify(clean(_("Memory upkeep is tried again: {why}", why=problem)), markup=False)
+        case SavingChanged():
+            _show_saving(app, event)
+
+
+def _show_saving(app: "OrcaApp", event: SavingChanged) -> None:
+    """Replies that cannot be written: told for as long as it is so, and once when it is over."""
+    if event.stored is not None and app.chat.shows(event.stored.session_id):
+        app.chat.reply_finished(event.stored, "")
+    app.clear_notifications()
+    if event.unsaved:
+        told = _(
+            "Replies that are not saved yet: {n}. They are kept, and tried again until orca ends.", n=event.unsaved
+        )
+        text = "\n".join(filter(None, (told, event.problem, event.hint)))
+        app.notify(clean(text), title=_("Storage"), severity="error", timeout=LASTING, markup=False)
+    else:
+        app.notify(_("Every reply is saved now."), title=_("Storage"), markup=False)
