@@ -278,7 +278,9 @@ async def test_a_reply_that_cannot_be_written_is_told_until_it_is(home: Path, mo
         assert app.chat.messages[-1].state == "complete"
 
 
-async def test_what_could_not_be_saved_is_told_behind_the_app(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_could_not_be_saved_is_told_behind_the_app(
+    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr("memory.turns.reply.RETRY_WAITS", (0.0, 0.0))
     app = make_app(home, ["the whole reply"])
     async with running(app) as pilot:
@@ -290,5 +292,4 @@ async def test_what_could_not_be_saved_is_told_behind_the_app(home: Path, monkey
         monkeypatch.setattr(app.core.store, "update_message", full)
         await write(pilot, "please")
         await idle(pilot)
-    printed = [segment.text for shown in app._exit_renderables for segment in shown.segments]
-    assert "Replies that could not be saved: 1 (The disk is full.)" in "".join(printed)
+    assert "Replies that could not be saved: 1 (The disk is full.)" in capsys.readouterr().err
