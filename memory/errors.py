@@ -97,6 +97,10 @@ class StreamCut(ProviderError):
     """The stream ended without a finish reason; what had arrived is kept."""
 
 
+class ToolsNotOffered(ProviderError):
+    """The model asked for a tool and said nothing else; no tool was offered to it."""
+
+
 class LocalModelMissing(ProviderError):
     """The built-in model or its runtime is not installed here."""
 

@@ -103,16 +103,16 @@ class MemoryManager:
         return await asyncio.to_thread(work)
 
     async def preview(self, session_id: str | None, *, window: ContextWindow) -> ContextReport:
-        """What would be in the tiers right now, before anything is asked. Raises leaves of `StoreError`."""
+        """What the next prompt would hold beside the message that it answers. Raises leaves of `StoreError`."""
 
         def work() -> ContextReport:
             session = self._store.session(session_id) if session_id else None
             path = [m for m in self._store.path(session.id) if is_sent(m)] if session else []
             scope = session.scope if session else self.default_scope
-            job = _Job(
-                session, scope, path, None, window, self._settings.llm.system_prompt, self._settings.memory.enabled
-            )
-            return self._assemble(job).report
+            newest = _unsent(session, "")
+            system_prompt, remembers = self._settings.llm.system_prompt, self._settings.memory.enabled
+            job = _Job(session, scope, [*path, newest], None, window, system_prompt, remembers)
+            return _without_newest(self._assemble(job).report)
 
         return await asyncio.to_thread(work)
 
@@ -213,6 +213,14 @@ def _unsent(session: Session | None, text: str) -> Message:
     """A message of the user's that is not stored; its id is no message's."""
     tip = session.tip_message_id if session else None
     return Message(0, session.id if session else "", "user", text, "normal", 0, False, "", {}, tip, "complete")
+
+
+def _without_newest(report: ContextReport) -> ContextReport:
+    """The report without the newest message: it stood for one that is not written yet."""
+    working, short, long = report.tiers
+    newest = working.items[-1].tokens
+    working = replace(working, used=working.used - newest, items=working.items[:-1])
+    return replace(report, prompt_tokens=report.prompt_tokens - newest, tiers=(working, short, long))
 
 
 def _use(tier: Tier, budget: int, items: Sequence[ContextItem], left_out: int) -> TierUse:

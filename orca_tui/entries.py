@@ -61,6 +61,8 @@ def _ending_of(message: "Message", finish_reason: str) -> str:
         return _("cut: the model reached its longest reply")
     if reason == "content_filter":
         return _("cut: the server's content filter ended it")
+    if reason == "tool_calls":
+        return _("the model also asked for a tool; orca has none to offer yet")
     return ""
 
 

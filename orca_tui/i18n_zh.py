@@ -240,6 +240,7 @@ TEXTS: dict[str, str] = {
     "Replies that are not saved yet: {n}. They are kept, and tried again until orca ends.": (
         "还没有保存的回复：{n} 条。它们仍被保留着，在 orca 退出前会不断重试。"
     ),
+    "the model also asked for a tool; orca has none to offer yet": "模型还想调用工具；orca 目前没有可提供的工具",
     "Every reply is saved now.": "所有回复都已保存。",
     "Replies that could not be saved: {n} ({why})": "没能保存的回复：{n} 条（{why}）",
     # Sessions kept in files

@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import Any
 
 from memory.clock import Clock
-from memory.errors import OrcaError, StoreError
+from memory.errors import BadReply, OrcaError, StoreError, ToolsNotOffered
 from memory.store.base import Store
 from memory.tokens import TokenCounter
 from memory.turns import owner
@@ -68,6 +68,21 @@ class ReplyDraft:
     def is_empty(self) -> bool:
         """Whether nothing has arrived yet, not even reasoning."""
         return not (self._text or self._reasoning)
+
+    def require_answer(self) -> None:
+        """Raise `ToolsNotOffered` or `BadReply` when the model has said that it is done and has answered nothing."""
+        if self.text.strip():
+            return
+        if self.finish_reason == "tool_calls":
+            raise ToolsNotOffered(
+                "The model asked for a tool, and orca has none to offer yet.",
+                hint="Ask it to answer without tools, or choose another model.",
+            )
+        # A limit and a filter are told as what they are.
+        if not self._reasoning and self.finish_reason not in ("length", "content_filter"):
+            raise BadReply(
+                "The model answered nothing.", hint="Ask again, in other words perhaps, or choose another model."
+            )
 
     def recalled(self, items: Sequence[ContextItem]) -> None:
         """What the prompt holds from memory; recorded with the first checkpoint."""

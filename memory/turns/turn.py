@@ -178,7 +178,8 @@ class Turn:
             raise
         except Exception as problem:
             log.exception("a turn met an error that it does not know")
-            error = OrcaError(f"Unexpected {type(problem).__name__}: {problem}", hint="The log tells more.")
+            # By its kind only: what it says may hold a key.
+            error = OrcaError(f"Unexpected error in orca: {type(problem).__name__}.", hint="The log tells more.")
         await asyncio.shield(self._settle(session, user, draft, error))
 
     async def _converse(self, session: Session, user: Message, draft: ReplyDraft) -> None:
@@ -240,6 +241,7 @@ class Turn:
         async with ending(model.stream(prompt.messages)) as stream:
             async for part in stream:
                 self._take(part, draft)
+        draft.require_answer()
 
     def _take(self, part: ChatPart, draft: ReplyDraft) -> None:
         match part:

@@ -25,6 +25,12 @@ if TYPE_CHECKING:
 
 MAX_BYTES = 5_000_000
 """Largest question that is taken."""
+ENDINGS = {
+    "length": ("The reply was cut at its greatest length.", "Raise llm.max_tokens, or ask to go on."),
+    "content_filter": ("The server's content filter ended the reply.", "Ask in other words, or ask another model."),
+    "tool_calls": ("The model also asked for a tool, and orca has none to offer yet.", ""),
+}
+"""What is said about a reply that is not simply whole, by its finish reason."""
 TITLE_LENGTH = 60
 """Characters of the question that become the title of a new session."""
 
@@ -73,6 +79,8 @@ async def _ask(arguments: Namespace, home: Home, settings: Settings, text: str, 
                     # Nobody reads any more: end the turn, keep what arrived.
                     broken = True
                     turn.stop()
+    if core.unsaved:
+        complain("The reply was not stored.", "What was printed is all there is of it. Make room before you go on.")
     if broken:
         raise BrokenPipeError
     if sys.stderr.isatty() and not arguments.json:
@@ -128,8 +136,8 @@ class PlainReply:
                 complain(f"{reason} Trying again in {seconds:.0f} s.")
             case TurnFinished(finish_reason=reason):
                 self._end()
-                if reason == "length":
-                    complain("The reply was cut at its greatest length.", "Raise llm.max_tokens, or ask to go on.")
+                if reason in ENDINGS:
+                    complain(*ENDINGS[reason])
             case TurnFailed(error=error):
                 self._end()
                 complain(error)

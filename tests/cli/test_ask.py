@@ -3,11 +3,12 @@ import os
 import signal
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from memory.config import Home
-from memory.errors import AuthenticationFailed
+from memory.errors import AuthenticationFailed, StoreFullError
 from memory.provider.base import FinishPart, RetryPart
 from memory.store import open_store
 from memory.types import Message
@@ -93,6 +94,37 @@ def test_waiting_and_a_cut_reply_are_told_on_stderr(run: Run, script: Script) ->
     assert result.out == "cut\n"
     assert "Too many requests. Trying again in 3 s." in result.err
     assert "greatest length" in result.err
+
+
+@pytest.mark.parametrize(
+    ("reason", "told"), [("length", "greatest length"), ("content_filter", "content filter"), ("tool_calls", "a tool")]
+)
+def test_a_reply_that_is_not_simply_whole_says_so(run: Run, script: Script, reason: str, told: str) -> None:
+    script([["as far as it came", FinishPart(reason)]])
+    result = run("ask", "hi")
+    assert (result.code, result.out) == (0, "as far as it came\n")
+    assert told in result.err
+
+
+@pytest.mark.parametrize(("reason", "told"), [("stop", "answered nothing"), ("tool_calls", "asked for a tool")])
+def test_an_answer_of_nothing_is_a_failure(run: Run, script: Script, reason: str, told: str) -> None:
+    script([[FinishPart(reason)]])
+    result = run("ask", "hi")
+    assert (result.code, result.out) == (1, "")
+    assert told in result.err
+
+
+def test_a_reply_that_could_not_be_stored_is_told(run: Run, script: Script, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*args: Any, **kwargs: Any) -> Message:
+        raise StoreFullError("The disk is full.")
+
+    script(["all of it"])
+    monkeypatch.setattr("memory.turns.reply.RETRY_WAITS", (0.0, 0.0))
+    monkeypatch.setattr("memory.store.sqlite.SQLiteStore.update_message", full)
+    result = run("ask", "hi")
+    assert (result.code, result.out) == (1, "all of it\n")
+    assert "The disk is full." in result.err
+    assert "was not stored" in result.err
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])

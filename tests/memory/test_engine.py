@@ -10,12 +10,14 @@ from helpers import FakeClock, events_of, opened, say, until
 
 from memory.core import Core
 from memory.errors import (
+    BadReply,
     ContextTooLong,
     NotFoundError,
     OrcaError,
     ServerFailed,
     StoreFullError,
     StreamCut,
+    ToolsNotOffered,
     TurnInProgress,
 )
 from memory.events import ContextBuilt, MessageStored, ReasoningDelta, TextDelta, TurnFailed, TurnFinished, Waiting
@@ -179,12 +181,55 @@ async def test_an_error_keeps_the_partial_reply(home: Path, error: OrcaError) ->
 
 
 async def test_an_unknown_error_is_told_like_any_other(home: Path) -> None:
-    async with opened(home, scripted(["half ", ZeroDivisionError("oops")])) as core:
+    """By its kind only: what it says may hold a key."""
+    async with opened(home, scripted(["half ", ZeroDivisionError("sk-secret-0123456789")])) as core:
         session = core.store.create_session()
         failed = (await say(core, session.id, "Divide for me, please."))[-1]
         assert isinstance(failed, TurnFailed)
         assert "ZeroDivisionError" in str(failed.error)
+        assert "sk-secret" not in f"{failed.error} {failed.error.hint} {reply(core, session).metadata}"
         assert reply(core, session).content == "half "
+
+
+@pytest.mark.parametrize("steps", [[FinishPart("stop")], [" \n"], [UsagePart(Usage(9, 0)), FinishPart("eos")]])
+async def test_an_answer_of_nothing_is_an_error(home: Path, steps: list[Any]) -> None:
+    async with opened(home, scripted(steps)) as core:
+        session = core.store.create_session()
+        failed = (await say(core, session.id, "Is anybody there?"))[-1]
+        assert isinstance(failed, TurnFailed)
+        assert isinstance(failed.error, BadReply)
+        assert str(failed.error) == "The model answered nothing."
+        assert failed.error.hint
+        assert reply(core, session).state == "failed"
+
+
+async def test_a_model_that_only_asks_for_a_tool_is_an_error(home: Path) -> None:
+    steps = [ReasoningPart("I should look that up."), FinishPart("tool_calls")]
+    async with opened(home, scripted(steps)) as core:
+        session = core.store.create_session()
+        failed = (await say(core, session.id, "What is the weather like?"))[-1]
+        assert isinstance(failed, TurnFailed)
+        assert isinstance(failed.error, ToolsNotOffered)
+        assert str(failed.error) == "The model asked for a tool, and orca has none to offer yet."
+        assert failed.error.hint
+        assert reply(core, session).metadata["reasoning"] == "I should look that up."
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        [ReasoningPart("Hm."), FinishPart("stop")],
+        [FinishPart("length")],
+        [FinishPart("content_filter")],
+        ["Here is what I know.", FinishPart("tool_calls")],
+    ],
+)
+async def test_other_ends_are_no_error(home: Path, steps: list[Any]) -> None:
+    async with opened(home, scripted(steps)) as core:
+        session = core.store.create_session()
+        finished = (await say(core, session.id, "Tell me, what is it?"))[-1]
+        assert isinstance(finished, TurnFinished)
+        assert finished.finish_reason == steps[-1].reason
 
 
 async def test_cancelling_the_watcher_stores_what_arrived(home: Path) -> None:

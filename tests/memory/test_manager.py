@@ -288,6 +288,19 @@ async def test_preview_tells_what_would_be_there(home: Path) -> None:
         assert report.prompt_tokens <= report.budget
 
 
+async def test_preview_after_a_reply_larger_than_the_window_shows_what_the_next_prompt_takes(home: Path) -> None:
+    async with opened(home, chat("word " * 20_000, "Fine.")) as core:
+        session = core.store.create_session()
+        await say(core, session.id, "Write me a very long story, please.")
+        preview = await core.manager.preview(session.id, window=WINDOW)
+        assert preview.prompt_tokens <= preview.budget
+        assert preview.tiers[0].used <= preview.tiers[0].budget
+        report = report_of(await say(core, session.id, "Thank you, that will do."))
+        assert preview.prompt_tokens <= report.prompt_tokens <= preview.prompt_tokens + 100
+        assert [item.text for item in preview.tiers[0].items] == [item.text for item in report.tiers[0].items[:-1]]
+        assert preview.tiers[0].left_out == report.tiers[0].left_out
+
+
 async def test_search_finds_messages_and_memories(home: Path) -> None:
     async with opened(home) as core:
         session = core.store.create_session()
