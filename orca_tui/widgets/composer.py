@@ -4,7 +4,7 @@ The text stays until the screen calls `clear_sent` (or `clear`): a message that 
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from textual import events
@@ -48,7 +48,10 @@ class Composer(SafeEditor):
 
     @dataclass
     class Submitted(Message):
-        """Send was asked for. `text` is whole: folded pastes in full, nothing cut, never only blanks."""
+        """Send was asked for. `text` is whole: folded pastes in full, nothing cut, never only blanks.
+
+        Posted unless there is a `taker`.
+        """
 
         text: str
         pasted: tuple[str, ...] = ()
@@ -58,6 +61,8 @@ class Composer(SafeEditor):
         super().__init__(
             id=id, placeholder=_("Send a message, or / for commands") if placeholder is None else placeholder
         )
+        self.taker: Callable[[Composer.Submitted], None] | None = None
+        """Gets what is sent at once, before any key behind that Enter is looked at."""
         self._inputs = InputHistory()
         self._sent: str | None = None
         self._menu = Completions(self._accept)
@@ -93,7 +98,9 @@ class Composer(SafeEditor):
     # keys
 
     async def _on_key(self, event: events.Key) -> None:
-        if self._menu_key(event.key) or self._key_paste(event):
+        if event.key != "enter" and not event.is_printable:
+            await self.release_enter()
+        if self._menu_key(event.key) or self._key_paste(event) or await self._run_binding(event):
             event.stop()
             event.prevent_default()
         elif event.key == "enter":
@@ -102,6 +109,20 @@ class Composer(SafeEditor):
             event.stop()
             event.prevent_default()
             self._replace_via_keyboard(event.character, *self.selection)
+
+    async def _run_binding(self, event: events.Key) -> bool:
+        """Do what a key of the editor's own means; tells whether it was one.
+
+        Here and now: Textual would send the key up to the app and back, and what is typed meanwhile would overtake it.
+        """
+        if event.is_printable:
+            return False
+        bindings = self._bindings.copy()
+        bindings.apply_keymap(self.app._keymap)
+        for binding in bindings.key_to_bindings.get(event.key, ()):
+            if await self.app.run_action(binding.action, self):
+                return True
+        return False
 
     def _menu_key(self, key: str) -> bool:
         """Give a key to the open menu; tells whether it was one for it."""
@@ -125,7 +146,7 @@ class Composer(SafeEditor):
             return False
         seen = self._key_paste_watch.see(enter=enter, time=event.time)
         if seen is Enter.HELD:
-            self.set_timer(HOLD_SECONDS, self._release_enter)
+            self.set_timer(HOLD_SECONDS, self.release_enter)
             return True
         if seen in (Enter.BREAK, Enter.BREAK_FIRST):
             self.action_newline()
@@ -133,10 +154,10 @@ class Composer(SafeEditor):
             self.action_newline()
         return enter and seen is not Enter.TYPED
 
-    def _release_enter(self) -> None:
-        """Nothing followed the held Enter: it was pressed, so it goes its way again."""
+    async def release_enter(self) -> None:
+        """No text follows the Enter that waits, if any does: it was pressed, so it counts."""
         if self._key_paste_watch.release():
-            self.app.post_message(events.Key("enter", "\r"))
+            await self._run_binding(events.Key("enter", "\r"))
 
     def action_send(self) -> None:
         """Submit the text, unless there is none."""
@@ -145,7 +166,11 @@ class Composer(SafeEditor):
             self._sent = self.text
             self._inputs.add(text)
             self._menu.close()
-            self.post_message(self.Submitted(text, self.pasted_in(text)))
+            sent = self.Submitted(text, self.pasted_in(text))
+            if self.taker is not None:
+                self.taker(sent)
+            else:
+                self.post_message(sent)
 
     def action_newline(self) -> None:
         """Begin a new line."""
