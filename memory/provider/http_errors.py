@@ -119,7 +119,7 @@ def from_exception(error: BaseException, endpoint: Endpoint) -> Failure:
         return _unreachable(f"The host {host} was not found.", _OFFLINE, again=True)
     if _REFUSED.search(text):
         hint = "Start the server, or look at base_url." if endpoint.is_loopback else _OFFLINE
-        return _unreachable(f"{host} refused the connection.", hint, again=True)
+        return _unreachable(f"Nothing answers at {host}: it refused the connection.", hint, again=True)
     return _unreachable(f"The connection to {host} broke.", _OFFLINE, again=True)
 
 

@@ -211,13 +211,14 @@ class OpenAIChat:
 
     async def _resolve_model(self) -> str:
         if not self._model:
+            http_errors.check_key(self._endpoint)
             info = await server_info.list_models(await self._open_http(), self._endpoint)
             self._model = info.first_for_chat()
-        if not self._model:
-            raise ModelNotFound(
-                f"No model is configured, and {self._endpoint.host} does not say which it has.",
-                hint="Set llm.model in config.toml, and see that the server runs.",
-            )
+            if not self._model:
+                raise info.problem or ModelNotFound(
+                    f"No model is configured, and {self._endpoint.host} does not say which it has.",
+                    hint="Set llm.model in config.toml.",
+                )
         return self._model
 
     async def _ask_window(self) -> ContextWindow:

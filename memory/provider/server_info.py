@@ -6,10 +6,11 @@ Nothing here raises for what a server says or does not say; every question has a
 import asyncio
 import json
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from memory.provider import wire
+from memory.errors import ProviderError, ProviderTimeout
+from memory.provider import http_errors, wire
 from memory.provider.endpoint import Endpoint
 from memory.text import clean
 from memory.types import ContextWindow
@@ -24,6 +25,8 @@ OLLAMA_DEFAULT = 4096
 """What Ollama serves when neither the model nor its environment says more."""
 FALLBACK = 8192
 
+_TELLING = (301, 302, 307, 308, 401, 403, 429)
+"""Statuses that tell more than that there is no list of models."""
 _WINDOW_FIELDS = ("loaded_context_length", "context_length", "max_model_len", "context_window", "max_context_length")
 _NOT_FOR_CHAT = re.compile(r"embed|bge-|rerank|whisper|tts|dall-e|moderation|image|davinci|babbage", re.IGNORECASE)
 _NUM_CTX = re.compile(r"^\s*num_ctx\s+(\d+)\s*$", re.MULTILINE)
@@ -62,7 +65,9 @@ class ServerModel:
 class ServerInfo:
     """The models of a server, in its order."""
 
-    models: tuple[ServerModel, ...] = field(default=())
+    models: tuple[ServerModel, ...] = ()
+    problem: ProviderError | None = None
+    """What kept the server from telling; `None` also when it simply has no such list."""
 
     def find(self, name: str) -> ServerModel | None:
         """The model of this name; a name without tag means Ollama's `:latest`."""
@@ -74,8 +79,27 @@ class ServerInfo:
 
 
 async def list_models(client: "httpx2.AsyncClient", endpoint: Endpoint) -> ServerInfo:
-    """Ask `/models`; empty when the server does not answer or has no such list."""
-    data = await _question(client, "GET", f"{endpoint.base_url}/models")
+    """Ask `/models`; empty when the server has no such list or, with the `problem`, does not answer."""
+    import anyio
+    import httpx2
+
+    try:
+        answer = await _ask(client, "GET", f"{endpoint.base_url}/models")
+    except TimeoutError:
+        return ServerInfo(
+            problem=ProviderTimeout(
+                f"{endpoint.host} did not say which models it has within {TIMEOUT:g} seconds.",
+                hint="Try again, or set llm.model in config.toml.",
+            )
+        )
+    except (httpx2.HTTPError, httpx2.InvalidURL, anyio.EndOfStream, OSError) as error:
+        return ServerInfo(problem=http_errors.from_exception(error, endpoint).error)
+    except ValueError:
+        return ServerInfo()
+    if answer.status in _TELLING or answer.status >= 500:
+        failure = http_errors.from_status(answer.status, answer.content, answer.headers, endpoint, "")
+        return ServerInfo(problem=failure.error)
+    data = _json(answer)
     entries = data.get("data") if isinstance(data, dict) else data
     models: list[ServerModel] = []
     for entry in entries if isinstance(entries, list) else ():
@@ -134,10 +158,20 @@ async def _question(client: "httpx2.AsyncClient", method: str, url: str, body: A
     import httpx2
 
     try:
-        async with asyncio.timeout(TIMEOUT):
-            answer = await wire.ask(client, method, url, body=body, limit=MAX_BYTES)
+        return _json(await _ask(client, method, url, body))
+    except (httpx2.HTTPError, httpx2.InvalidURL, OSError, TimeoutError, ValueError):
+        return None
+
+
+async def _ask(client: "httpx2.AsyncClient", method: str, url: str, body: Any = None) -> wire.Answer:
+    async with asyncio.timeout(TIMEOUT):
+        return await wire.ask(client, method, url, body=body, limit=MAX_BYTES)
+
+
+def _json(answer: wire.Answer) -> Any:
+    try:
         return json.loads(answer.content) if answer.status == 200 else None
-    except (httpx2.HTTPError, httpx2.InvalidURL, OSError, TimeoutError, ValueError, RecursionError):
+    except (ValueError, RecursionError):
         return None
 
 

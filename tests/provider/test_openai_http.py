@@ -30,10 +30,10 @@ def llm(server: LLMockServer) -> Iterator[LLMockServer]:
     server.state.scenarios.clear()
 
 
-def chat_at(base_url: str, naps: Naps | None = None, **given: Any) -> OpenAIChat:
+def chat_at(base_url: str, naps: Naps | None = None, *, model: str = "gpt-4o-mini", **given: Any) -> OpenAIChat:
     return OpenAIChat(
         base_url=base_url,
-        model="gpt-4o-mini",
+        model=model,
         api_key=Secret(KEY),
         settings=LLMSettings(**given),
         sleep=naps or Naps(),
@@ -115,8 +115,16 @@ async def test_embeddings(llm: LLMockServer) -> None:
 async def test_nothing_listens() -> None:
     parts, error = await run(chat_at("http://127.0.0.1:9/v1", max_retries=1))
     assert isinstance(error, errors.ProviderUnavailable)
-    assert "127.0.0.1:9 refused the connection" in str(error)
+    assert "Nothing answers at 127.0.0.1:9" in str(error)
     assert [type(part) for part in parts] == [RetryPart]
+
+
+async def test_nothing_listens_where_no_model_is_named() -> None:
+    parts, error = await run(chat_at("http://127.0.0.1:9/v1", model=""))
+    assert isinstance(error, errors.ProviderUnavailable)
+    assert "Nothing answers at 127.0.0.1:9" in str(error)
+    assert "Start the server" in error.hint
+    assert parts == []
 
 
 @asynccontextmanager

@@ -6,6 +6,7 @@ import httpx2
 import pytest
 from sse_script import FOREVER, GOOD, Server, answer, collect, model, stream
 
+from memory import errors
 from memory.provider import server_info
 from memory.types import ContextWindow
 
@@ -165,3 +166,24 @@ async def test_without_a_model_the_servers_first_for_chat_is_taken() -> None:
     await collect(chat)
     assert chat.name == "real-model"
     assert json.loads(server.requests[1].content)["model"] == "real-model"
+
+
+@pytest.mark.parametrize(
+    ("reply", "error", "words"),
+    [
+        (httpx2.ConnectError("All connection attempts failed"), errors.ProviderUnavailable, "Nothing answers at"),
+        (httpx2.ConnectTimeout(""), errors.ProviderUnavailable, "did not accept a connection"),
+        (TimeoutError(), errors.ProviderTimeout, "did not say which models it has"),
+        (lambda _: answer(401, {"error": "no"}), errors.AuthenticationFailed, "refused the key"),
+        (lambda _: answer(503, b"busy"), errors.ServerFailed, "503"),
+        (lambda _: answer(404, b""), errors.ModelNotFound, "does not say which it has"),
+        (lambda _: answer(200, {"data": []}), errors.ModelNotFound, "does not say which it has"),
+    ],
+)
+async def test_why_no_model_can_be_chosen(reply: Any, error: type[errors.ProviderError], words: str) -> None:
+    chat = model(Server(*[reply] * 2), model="")
+    assert (await chat.context_window()).source == "estimated"
+    with pytest.raises(error, match=words) as caught:
+        await collect(chat)
+    assert caught.value.hint
+    await chat.close()
