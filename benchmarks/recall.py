@@ -1,12 +1,13 @@
 """How often recall finds the right memory or turn, in English, in Chinese and across the two.
 
 Run: `python benchmarks/recall.py [--split test|dev|all] [--embedder local|none] [--json FILE]`. Vectors are kept in
-`.cache/`; the first run makes them (about 3,000 short texts, 3 minutes on one core), later ones take under a minute.
+`.cache/`; the first run makes them (about 3,000 short texts, 3 minutes on one core), later ones take a minute or two.
 
 Data: `benchmarks/data`. Each dialogue is a store of its own with one session a day, as are the English and the Chinese
-memories. `search` is `MemoryManager.search`, what `orca-tui memory search` shows; `960 tokens` is what
-`MemoryManager.build` puts into the long-term tier of a prompt, which at a window of 8,000 tokens is 960 tokens. The
-baselines rank the same texts by FTS5 alone, by vectors alone, and newest first, packed line by line as prompts are.
+memories; two more hold memories of one language among talk in the other. Places are those of `MemoryManager.search`,
+what `orca-tui memory search` shows. `960 tokens` is what `MemoryManager.build` puts into the long-term tier of a prompt;
+at a window of 8,000 tokens that is its budget. The baselines rank the same texts by FTS5 alone, by vectors alone, and
+newest first, packed line by line as prompts are.
 """
 
 import argparse
