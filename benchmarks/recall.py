@@ -5,8 +5,8 @@ Run: `python benchmarks/recall.py [--split test|dev|all] [--embedder local|none]
 
 Data: `benchmarks/data`. Each dialogue is a store of its own with one session a day, as are the English and the Chinese
 memories; two more hold memories of one language among talk in the other. Places are those of `MemoryManager.search`,
-what `orca-tui memory search` shows. `960 tokens` is what `MemoryManager.build` puts into the long-term tier of a prompt;
-at a window of 8,000 tokens that is its budget. The baselines rank the same texts by FTS5 alone, by vectors alone, and
+what `orca-tui memory search` shows. `960 tokens` is what `MemoryManager.build` puts into the long-term tier; at a
+window of 8,000 tokens that is its budget. The baselines rank the same texts by FTS5 alone, by vectors alone, and
 newest first, packed line by line as prompts are.
 """
 
