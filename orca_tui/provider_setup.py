@@ -96,13 +96,12 @@ async def connect(
     Raises leaves of `OrcaError`.
     """
     from memory.provider.factory import build_chat_model
-    from orca_tui.settings_file import set_value
+    from orca_tui.settings_file import set_values
 
     model = await build_chat_model(with_changes(settings, changes), home, env)
     try:
         await probe(model)
-        for dotted, value in differing(settings, changes).items():
-            await asyncio.to_thread(set_value, home, dotted, value)
+        await asyncio.to_thread(set_values, home, differing(settings, changes))
     except BaseException:
         await model.close()
         raise

@@ -1,4 +1,4 @@
-"""Writes `config.toml`: one key at a time, so that comments, order and spacing survive. The only user of tomlkit.
+"""Writes `config.toml`: only the keys that change, so that comments, order and spacing survive. The one tomlkit user.
 
 A change is checked before anything is written, and the file is replaced in one step: it is the old one or the new
 one, never half of one. A file that does not parse, or that somebody else changes meanwhile, is never written over.
@@ -7,6 +7,7 @@ one, never half of one. A file that does not parse, or that somebody else change
 import os
 import re
 import tomllib
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
@@ -41,15 +42,24 @@ def get_value(settings: Settings, dotted_key: str) -> Any:
 
 def set_value(home: Home, dotted_key: str, value_text: str) -> None:
     """Set one key to what `value_text` says in the key's type. Raises `ConfigError`; then the file is as it was."""
-    path = split_key(dotted_key)
-    value = _read_value(path, value_text)
-    Checker(_Given()).build(Settings(), _nested(path, value))
+    set_values(home, {dotted_key: value_text})
+
+
+def set_values(home: Home, texts: Mapping[str, str]) -> None:
+    """Set several keys in one step, each as `set_value` does: all of them or, when it raises `ConfigError`, none."""
+    values: dict[tuple[str, ...], Any] = {}
+    for dotted_key, text in texts.items():
+        path = split_key(dotted_key)
+        values[path] = _read_value(path, text)
+        Checker(_Given()).build(Settings(), _nested(path, values[path]))
+    if not values:
+        return
     try:
         home.ensure()
         target = home.config.resolve()
         for _attempt in range(ATTEMPTS):
             before = target.read_bytes() if read_source(target) is not None else None
-            after = _edited(before, path, value, home.config)
+            after = _edited(before, values, home.config)
             if after == before or _replace(target, before, after):
                 return
     except OSError as error:
@@ -111,8 +121,8 @@ def _nested(path: tuple[str, ...], value: Any) -> dict[str, Any]:
     return dict(value)
 
 
-def _edited(before: bytes | None, path: tuple[str, ...], value: Any, config: Path) -> bytes:
-    """The file with one key changed, checked as a whole. The mark and line ends of the old file are kept."""
+def _edited(before: bytes | None, values: Mapping[tuple[str, ...], Any], config: Path) -> bytes:
+    """The file with these keys changed, checked as a whole. The mark and line ends of the old file are kept."""
     import tomlkit
     from tomlkit.exceptions import TOMLKitError
 
@@ -123,12 +133,13 @@ def _edited(before: bytes | None, path: tuple[str, ...], value: Any, config: Pat
     parse_text(old, source=str(config))
     try:
         document = tomlkit.parse(old.replace("\r\n", "\n"))
-        table: Any = document
-        for depth, name in enumerate(path[:-1], start=1):
-            if name not in table:
-                table[name] = tomlkit.table(is_super_table=depth < len(path) - 1)
-            table = table[name]
-        table[path[-1]] = value
+        for path, value in values.items():
+            table: Any = document
+            for depth, name in enumerate(path[:-1], start=1):
+                if name not in table:
+                    table[name] = tomlkit.table(is_super_table=depth < len(path) - 1)
+                table = table[name]
+            table[path[-1]] = value
         new = tomlkit.dumps(document)
     except (TOMLKitError, RecursionError, ValueError) as error:
         raise ConfigError(

@@ -15,7 +15,7 @@ from memory.config import Home, Settings
 from memory.errors import ConfigError
 from memory.settings import load_settings, parse_text
 from orca_tui import settings_file
-from orca_tui.settings_file import get_value, is_secret, set_value
+from orca_tui.settings_file import get_value, is_secret, set_value, set_values
 from orca_tui.settings_template import TEMPLATE
 
 FILE = """# mine
@@ -242,3 +242,38 @@ def test_secrets_are_known_by_their_type() -> None:
     assert is_secret("llm.api_key")
     assert is_secret("siliconflow.api_key")
     assert not is_secret("llm.api_key_env")
+
+
+SERVER = {"llm.base_url": "https://new.example/v1", "llm.api_key": "the-new-key", "memory.user_id": "me"}
+
+
+def test_several_keys_change_in_one_step(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Never the new address with the-old-key: whatever ends in between, nothing or all of it has changed."""
+    place = home_with(home, FILE.replace("[llm.parameters]", 'api_key = "the-old-key"\n[llm.parameters]'))
+    before = place.config.read_bytes()
+
+    def crash(*args: Any) -> bool:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(settings_file, "_replace", crash)
+        with pytest.raises(KeyboardInterrupt):
+            set_values(place, SERVER)
+    assert place.config.read_bytes() == before
+    set_values(place, SERVER)
+    settings = load_settings(place, {})
+    assert (settings.llm.base_url, settings.llm.api_key.reveal()) == ("https://new.example/v1", "the-new-key")
+    assert settings.memory.user_id == "me"
+    assert "# who answers" in place.config.read_text()
+
+
+def test_one_wrong_value_keeps_all_from_being_written(home: Path) -> None:
+    place = home_with(home, FILE)
+    with pytest.raises(ConfigError):
+        set_values(place, {**SERVER, "ui.sidebar": "perhaps"})
+    assert place.config.read_text() == FILE
+
+
+def test_nothing_to_change_leaves_the_file_alone(home: Path) -> None:
+    set_values(Home(home), {})
+    assert not (home / "config.toml").exists()

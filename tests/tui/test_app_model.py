@@ -8,15 +8,17 @@ import pytest
 from app_support import idle, screen_text, until, write
 
 from memory.config import Home, LLMSettings, Secret, Settings, SiliconFlowSettings, UISettings
-from memory.errors import AuthenticationFailed, BadReply, ModelFileError
+from memory.errors import AuthenticationFailed, BadReply, ConfigError, ModelFileError
 from memory.provider import factory, model_files
 from memory.provider.base import ChatModel
 from memory.provider.scripted import HashEmbedder, ScriptedChat
 from memory.settings import load_settings
+from orca_tui import settings_file
 from orca_tui.app import OrcaApp
-from orca_tui.provider_setup import Answer, changes_for, differing, notice_about, probe, with_changes
+from orca_tui.provider_setup import Answer, changes_for, connect, differing, notice_about, probe, with_changes
 from orca_tui.screens import model_picker
 from orca_tui.screens.model_picker import ModelPicker
+from orca_tui.settings_file import set_values
 
 ENGLISH = UISettings(language="en")
 
@@ -99,6 +101,30 @@ async def test_another_server_is_tested_first_and_a_refusal_saves_nothing(
         assert (home / "config.toml").stat().st_mode & 0o077 == 0
         await until(pilot, lambda: app.chat.status.status.model == "mine")
         await app.leave(0)
+
+
+async def test_a_choice_that_cannot_be_saved_leaves_the_settings_whole(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Address and key change together: the old key never meets the new address."""
+    config = Home(home).config
+    set_values(Home(home), {"llm.base_url": "https://old.example/v1", "llm.api_key": "old-key"})
+    before = config.read_bytes()
+    model = ScriptedChat(["hi"])
+    offer(monkeypatch, lambda settings: model)
+    written: list[bytes] = []
+
+    def full(target: Path, old: bytes | None, new: bytes) -> bool:
+        written.append(new)
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(settings_file, "_replace", full)
+    changes = changes_for("openai", Answer("https://new.example/v1", "m", "new-key"), load_settings(Home(home), {}))
+    with pytest.raises(ConfigError, match="No space left"):
+        await connect(Home(home), load_settings(Home(home), {}), changes, {})
+    assert config.read_bytes() == before
+    assert [b"https://new.example/v1" in text and b"new-key" in text for text in written] == [True]
+    assert model.closed
 
 
 async def test_the_builtin_model_is_fetched_with_progress_and_can_be_cancelled(
