@@ -93,13 +93,11 @@ class Actions(MemoryActions):
 
     async def new(self, _argument: str) -> None:
         """An empty session."""
-        await self._talk().new()
-        self._app.chat.composer.focus()
+        await self._begun()
 
     async def incognito(self, _argument: str) -> None:
         """An empty session that is not remembered."""
-        await self._talk().new(incognito=True)
-        self._app.chat.composer.focus()
+        await self._begun()
 
     async def sessions(self, _argument: str) -> None:
         """Move to the list."""
@@ -160,6 +158,12 @@ class Actions(MemoryActions):
         hits = await self._talk().core.manager.search(argument, limit=20)
         title = _("Memory: {query}", query=label(argument, 60))
         self._app.push_screen(Page(title, pages.hit_lines(hits)))
+
+    async def _begun(self) -> None:
+        """What is around a session that `Sending` has begun when it was asked for."""
+        self._app.chat.composer.focus()
+        if self._app.conversation is not None:
+            await self._app.conversation.refresh()
 
     def _prompt(self, command: str) -> None:
         """Begin a command in the composer for the user to complete; a draft stays as it is."""

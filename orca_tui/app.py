@@ -25,6 +25,7 @@ from orca_tui.memory_room import MemoryRoom
 from orca_tui.messages import CommandChosen, CoreChanged, TurnEnded
 from orca_tui.safe import RenderGuard, safe_link
 from orca_tui.screens.chat import ChatScreen
+from orca_tui.sending import Sending
 from orca_tui.startup import Startup
 from orca_tui.terminal import write_log
 from orca_tui.themes import VARIABLES
@@ -81,7 +82,8 @@ class OrcaApp(MemoryRoom, App[object], inherit_bindings=False):
         self._warnings = [*warnings, *self.keymap.problems]
         self._startup = Startup(self, session_id=session_id, chat=chat, embedder=embedder, clock=clock)
         self._early: list[events.Key | events.Paste] | None = []
-        self._pending: Composer.Submitted | None = None
+        self.sending = Sending(self)
+        self.chat.taker = self.sending.take
         self._leaving = Leaving(self)
         self._quit_asked = False
         self.themes = ThemeShelf(self, home.themes)
@@ -138,43 +140,9 @@ class OrcaApp(MemoryRoom, App[object], inherit_bindings=False):
 
     # what is typed, chosen and reported
 
-    async def submit(self, sent: Composer.Submitted) -> None:
-        """Send a text, or keep it in the composer and say why not."""
-        if self.conversation is None:
-            self._pending = sent
-            self.chat.hint_line.say(_("orca is still starting; this is sent as soon as it is there"))
-        elif self.conversation.busy:
-            self.chat.hint_line.say(_("The reply is still being written: Esc stops it, then Enter sends this"))
-        else:
-            try:
-                await self.conversation.send(commands.unescape(sent.text), pasted=sent.pasted)
-            except OrcaError as error:
-                self.chat.add_error(error)
-
-    async def submit_pending(self) -> None:
-        """Send what was submitted before the store was open."""
-        pending, self._pending = self._pending, None
-        if pending is not None:
-            self.chat.hint_line.say("")
-            await self.submit(pending)
-
-    async def on_composer_submitted(self, event: Composer.Submitted) -> None:
-        """A command runs, anything else is sent. What cannot be done now stays in the composer."""
-        slash = commands.parse(event.text)
-        if slash is not None and slash.command is None:
-            name = label(slash.name, 40)
-            self.chat.hint_line.say(
-                _("There is no command /{name}; //{name} sends it as text, /help lists all", name=name)
-            )
-        elif slash is not None:
-            self.chat.composer.clear()
-            self.spawn(self.run_command(slash.name, slash.argument), "command")
-        elif event.text.strip():
-            self.spawn(self.submit(event), "submit")
-
     def on_command_chosen(self, event: CommandChosen) -> None:
         """From the palette."""
-        self.spawn(self.run_command(event.name, event.argument), "command")
+        self.sending.start(event.name, event.argument)
 
     def on_transcript_link_clicked(self, event: "Transcript.LinkClicked") -> None:
         """The target is said before the browser has it."""
@@ -184,7 +152,8 @@ class OrcaApp(MemoryRoom, App[object], inherit_bindings=False):
     def on_session_list_chosen(self, event: "SessionList.Chosen") -> None:
         """Open it; an overlay goes."""
         self.chat.close_overlay()
-        self.spawn(self.run_command("resume", event.session_id), "command")
+        self.chat.composer.focus()
+        self.sending.start("resume", event.session_id)
 
     @on(Composer.PasteRefused)
     def _paste_refused(self, event: Composer.PasteRefused) -> None:
@@ -229,8 +198,14 @@ class OrcaApp(MemoryRoom, App[object], inherit_bindings=False):
         return True
 
     def action_run_command(self, name: str) -> None:
-        """A key was pressed."""
-        self.spawn(self.run_command(name), "command")
+        """A key was pressed. It comes after the keys before it, which the focused widget may not have looked at yet."""
+        where = self.focused or self.chat
+        if not where.call_later(self._start_command, name):
+            self.sending.start(name)
+
+    async def _start_command(self, name: str) -> None:
+        await self.chat.composer.release_enter()
+        self.sending.start(name)
 
     async def action_interrupt(self) -> None:
         """Stop the reply; at rest, the second time in a row leaves."""

@@ -20,6 +20,7 @@ from memory.events import (
     Waiting,
 )
 from memory.types import ContextReport, Message
+from orca_tui.target import Target
 
 if TYPE_CHECKING:
     from memory.engine import Turn
@@ -30,6 +31,10 @@ class TurnView(Protocol):
 
     def shows(self, session_id: str) -> bool:
         """Whether this session is open."""
+        ...
+
+    def message_sent(self) -> None:
+        """The user's message is on disk, in whatever session it was sent to."""
         ...
 
     def message_stored(self, message: Message) -> None:
@@ -79,6 +84,7 @@ class LiveTurn:
 
     turn: "Turn"
     session_id: str
+    target: Target
     reply: Message | None = None
     report: ContextReport | None = None
     text: list[str] = field(default_factory=list)
@@ -97,9 +103,9 @@ class Bridge:
         """The running turn of a session."""
         return self._live.get(session_id) if session_id is not None else None
 
-    def claim(self, session_id: str, turn: "Turn") -> LiveTurn:
+    def claim(self, session_id: str, turn: "Turn", target: Target) -> LiveTurn:
         """Take charge of a turn that is about to run; the session counts as busy from here on."""
-        live = self._live[session_id] = LiveTurn(turn, session_id)
+        live = self._live[session_id] = LiveTurn(turn, session_id, target)
         if self._view.shows(session_id):
             self._view.set_busy(True)
         return live
@@ -123,9 +129,9 @@ class Bridge:
                     if self._view.shows(live.session_id):
                         self._draw(live, event)
         except OrcaError as error:
-            if self._view.shows(live.session_id):
-                self._view.turn_refused(error)
+            self._view.turn_refused(error)
         finally:
+            live.target.is_sending = False
             self._live.pop(live.session_id, None)
             live.done.set()
             if self._view.shows(live.session_id):
@@ -135,6 +141,9 @@ class Bridge:
         match event:
             case MessageStored(message=message) if message.role == "assistant":
                 live.reply = message
+            case MessageStored(message=message) if message.role == "user":
+                live.target.is_sending = False
+                self._view.message_sent()
             case ContextBuilt(report=report):
                 live.report = report
             case ReasoningDelta(text=text):

@@ -17,6 +17,7 @@ from orca_tui.bridge import Bridge
 from orca_tui.i18n import _
 from orca_tui.memory_rows import waiting_for_review
 from orca_tui.screens.chat import ChatScreen
+from orca_tui.target import Target
 
 if TYPE_CHECKING:
     from memory.core import Core
@@ -38,56 +39,51 @@ class Conversation:
 
     def __init__(self, core: "Core", view: ChatScreen, bridge: Bridge, spawn: Spawn) -> None:
         self.core = core
-        self.incognito = False
-        """Whether the session that the next message begins is not to be remembered."""
-        self.session: Session | None = None
-        """`None`: a new one, created with its first message."""
         self.window: ContextWindow | None = None
-        self._sending = False
         self._asked = 0
+        self._creating = asyncio.Lock()
         self._view = view
         self._bridge = bridge
         self._spawn = spawn
 
     @property
+    def session(self) -> Session | None:
+        """The open session; `None`: a new one, created with its first message."""
+        return self._view.target.session
+
+    @property
     def session_id(self) -> str | None:
         """Id of the open session."""
-        return self.session.id if self.session is not None else None
+        return self._view.target.session_id
 
     @property
     def busy(self) -> bool:
         """Whether a message is being sent or answered in the open session."""
-        return self._sending or self._bridge.live(self.session_id) is not None
+        return self._view.target.is_sending or self._bridge.live(self.session_id) is not None
 
     # opening
 
-    async def new(self, *, incognito: bool = False) -> None:
-        """Begin an empty session. It is stored with its first message."""
-        self._asked += 1
-        self.session, self.incognito = None, incognito
-        self._view.show_session(None, ())
-        self._view.status.update_status(incognito=incognito)
-        await self.refresh()
-
-    async def open(self, session_id: str) -> None:
+    async def open(self, session_id: str, *, first: Target | None = None) -> None:
         """Show a stored session, with the reply that is being written to it, if any. Raises `StoreError`.
 
-        When another one is asked for meanwhile, that one is shown.
+        When another one is asked for meanwhile, that one is shown. `first`: what was open until this session was there;
+        what was sent to it goes to the session.
         """
         self._asked += 1
         asked, store = self._asked, self.core.store
+        before = first or self._view.target
+        target = first or Target()
         session = await asyncio.to_thread(store.session, session_id)
+        target.session, target.incognito = session, session.incognito
         while True:
             live = self._bridge.live(session_id)
             messages = await asyncio.to_thread(store.path, session_id)
             if live is self._bridge.live(session_id):
                 break
-        if asked != self._asked:
+        if asked != self._asked or self._view.target is not before:
             return
-        self.session, self.incognito = session, session.incognito
-        self._view.status.update_status(incognito=session.incognito)
         reply = live.reply if live is not None else None
-        self._view.show_session(session_id, [m for m in messages if reply is None or m.id != reply.id])
+        self._view.show_session(target, [m for m in messages if reply is None or m.id != reply.id])
         self._view.set_busy(live is not None)
         if live is not None and reply is not None:
             self._view.resume_reply(reply, "".join(live.text), "".join(live.reasoning))
@@ -109,40 +105,47 @@ class Conversation:
 
     # turns
 
-    async def send(self, text: str, *, use_memory: bool = True, pasted: Sequence[str] = ()) -> None:
-        """Store `text`, of which the `pasted` pieces were not typed, and have it answered.
+    async def send(self, text: str, *, target: Target, use_memory: bool = True, pasted: Sequence[str] = ()) -> None:
+        """Store `text`, of which the `pasted` pieces were not typed, in the session of `target`, and have it answered.
 
         Raises `OrcaError` before anything is sent.
         """
-        self._sending = True
+        target.is_sending, target.is_stopped = True, False
         try:
-            session = await self._session(text)
-            self._view.session_id = session.id
+            session = await self._stored(target, text)
             turn = self.core.engine.start(session.id, text, use_memory=use_memory, pasted=pasted)
-            self._spawn(self._bridge.run(self._bridge.claim(session.id, turn)), "turn")
-        finally:
-            self._sending = False
+        except BaseException:
+            target.is_sending = False
+            raise
+        if target.is_stopped:
+            turn.stop()
+        self._spawn(self._bridge.run(self._bridge.claim(session.id, turn, target)), "turn")
 
     async def retry(self, *, use_memory: bool = True) -> None:
         """Answer the newest user message again; the earlier reply stays stored on its own path."""
-        if self.session is None or not any(m.role == "user" for m in self._view.messages):
+        target = self._view.target
+        if target.session is None or not any(m.role == "user" for m in self._view.messages):
             raise NotFoundError(_("There is nothing to ask again yet."))
-        turn = self.core.engine.retry(self.session.id, use_memory=use_memory)
+        turn = self.core.engine.retry(target.session.id, use_memory=use_memory)
         self._view.back_to_question()
-        self._spawn(self._bridge.run(self._bridge.claim(self.session.id, turn)), "turn")
+        self._spawn(self._bridge.run(self._bridge.claim(target.session.id, turn, target)), "turn")
 
     def stop(self) -> bool:
         """End the open session's reply, keeping what arrived; tells whether there was one."""
         live = self._bridge.live(self.session_id)
-        if live is None:
+        if live is not None:
+            live.turn.stop()
+        elif self._view.target.is_sending:
+            self._view.target.is_stopped = True
+        else:
             return False
-        live.turn.stop()
         return True
 
     async def rename(self, title: str) -> None:
         """Give the open session a title. Raises `StoreError`."""
-        session = await self._session(title)
-        self.session = await asyncio.to_thread(self.core.store.update_session, session.id, title=title)
+        target = self._view.target
+        session = await self._stored(target, title)
+        target.session = await asyncio.to_thread(self.core.store.update_session, session.id, title=title)
         await self.refresh()
 
     # what is around the transcript
@@ -182,15 +185,15 @@ class Conversation:
             self.window = await model.context_window()
         return self.window
 
-    async def _session(self, first_words: str) -> Session:
-        """The open session, stored from here on; a new one is called by its first words."""
-        if self.session is not None:
-            return self.session
+    async def _stored(self, target: Target, first_words: str) -> Session:
+        """The session of `target`, stored from here on; a new one is called by its first words."""
         memory = self.core.settings.memory
-        self.session = created = await asyncio.to_thread(
-            self.core.store.create_session,
-            scope=Scope(memory.user_id, memory.project or None),
-            title=label(first_words, TITLE_LENGTH),
-            incognito=self.incognito,
-        )
-        return created
+        async with self._creating:
+            if target.session is None:
+                target.session = await asyncio.to_thread(
+                    self.core.store.create_session,
+                    scope=Scope(memory.user_id, memory.project or None),
+                    title=label(first_words, TITLE_LENGTH),
+                    incognito=target.incognito,
+                )
+            return target.session

@@ -149,5 +149,5 @@ class MemoryActions:
 
     def _talk(self) -> "Conversation":
         if self._app.conversation is None:
-            raise OrcaError(_("orca is still starting; try again in a moment."))
+            raise self._app.sending.problem
         return self._app.conversation

@@ -34,6 +34,7 @@ class Startup:
     ) -> None:
         """`session_id`: the session to show (the start of its id will do); models replace what the settings choose."""
         self._app = app
+        self._first = app.chat.target
         self._session_id = session_id
         self._chat, self._embedder, self._clock = chat, embedder, clock
 
@@ -50,6 +51,7 @@ class Startup:
             await core.start()
         except OrcaError as error:
             app.chat.add_error(error)
+            app.sending.refuse(error)
             return
         queue = core.queue
         app.chat.show_queue(queue.waiting, queue.status, queue.problem)
@@ -59,7 +61,7 @@ class Startup:
         await self._open_first(conversation, core)
         app.conversation = conversation
         self._tell_of_store(core)
-        await app.submit_pending()
+        app.sending.send_waiting()
         await self.check_model()
 
     async def check_model(self) -> None:
@@ -110,18 +112,22 @@ class Startup:
         )
 
     async def _open_first(self, conversation: "Conversation", core: "Core") -> None:
-        """The session that was asked for, else one whose reply was interrupted, else a new one."""
+        """The session that was asked for, else one whose reply was interrupted, else what the user has begun by now.
+
+        What was sent without a look at an interrupted session begins a new one.
+        """
+        begun = self._app.sending.waits or self._app.chat.target is not self._first
         try:
             if self._session_id:
                 asked = await asyncio.to_thread(core.store.find_session, self._session_id)
-                await conversation.open(asked.id)
-            elif interrupted := _newest(core.interrupted):
+                await conversation.open(asked.id, first=self._first)
+            elif (interrupted := _newest(core.interrupted)) and not begun:
                 await conversation.open(interrupted.session_id)
             else:
-                await conversation.new()
+                await conversation.refresh()
         except OrcaError as error:
             self._app.tell_error(error)
-            await conversation.new()
+            await conversation.refresh()
 
 
 def _newest(messages: "Sequence[Message]") -> "Message | None":

@@ -10,7 +10,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
-from textual.containers import Vertical
 from textual.content import Content
 from textual.timer import Timer
 from textual.widgets import Static
@@ -23,6 +22,7 @@ from orca_tui.i18n import _
 from orca_tui.keys import Keymap, display
 from orca_tui.messages import TurnEnded
 from orca_tui.screens.columns import SideColumns
+from orca_tui.target import Target
 from orca_tui.widgets.bare import BareHorizontal, BareVertical
 from orca_tui.widgets.composer import Composer
 from orca_tui.widgets.hint_line import HintLine
@@ -51,10 +51,14 @@ class ChatScreen(SideColumns):
         self.transcript: Transcript
         self.sessions: SessionList
         self.memory: MemorySidebar
-        self.session_id: str | None = None
+        self.taker: Callable[[Composer.Submitted], None] | None = None
+        """Gets what is sent in the composer, at once."""
+        self.target = Target()
+        """What is open: where a message that is sent now goes."""
         self.messages: list[Message] = []
         """The path on the screen, oldest first."""
         self._notices = 0
+        self._is_furnished = False
         self._is_streaming = False
         self._busy = False
         self._model_notice = ""
@@ -66,14 +70,15 @@ class ChatScreen(SideColumns):
         self.welcome = Welcome(id="welcome")
         self.composer = Composer(id="composer")
         self.composer.cursor_blink = self._blink
+        self.composer.taker = self.taker
         self.status = StatusBar(id="status")
         self.hint_line = HintLine(id="hints")
         with BareHorizontal(id="main"):
-            yield Vertical(id="panel")
+            yield BareVertical(id="panel")
             with BareVertical(id="centre"):
                 yield self.welcome
                 yield self.composer
-            yield Vertical(id="sidebar")
+            yield BareVertical(id="sidebar")
         yield self.status
         yield self.hint_line
         yield Static(Content(_("Too small: orca needs 40 × 10 cells. Nothing is lost.")), id="too-small", markup=False)
@@ -95,24 +100,31 @@ class ChatScreen(SideColumns):
             await self.query_one("#centre").mount(self.transcript, before=self.composer)
             await self.query_one("#panel").mount(self.sessions)
             await self.query_one("#sidebar").mount(self.memory)
+        self._is_furnished = True
         widgets = (self.composer, self.transcript, self.sessions, self.memory)
         found = [binding.id for widget in widgets for _key, binding in widget._bindings if binding.id]
         return [*found, *kit.MEMORY_IDS]
 
     # what the conversation shows
 
-    def show_session(self, session_id: str | None, messages: "Sequence[Message]") -> None:
+    def begin(self, *, incognito: bool = False) -> None:
+        """An empty session is open from here on. It is stored with its first message."""
+        self.show_session(Target(incognito=incognito), ())
+
+    def show_session(self, target: Target, messages: "Sequence[Message]") -> None:
         """Open a session's path, or an empty one."""
-        self.session_id = session_id
+        self.target = target
         self.messages = list(messages)
-        self.transcript.set_entries(entries_of(messages))
+        self.status.update_status(incognito=target.incognito)
+        if self._is_furnished:
+            self.transcript.set_entries(entries_of(messages))
         self.set_class(not messages, "-empty")
         self.composer.set_history([m.content for m in messages if m.role == "user"])
         self.set_busy(False)
 
     def show_sessions(self, sessions: "Sequence[Session]") -> None:
         """Fill the list of sessions."""
-        self.sessions.show(sessions, self.session_id)
+        self.sessions.show(sessions, self.target.session_id)
 
     def show_report(self, report: "ContextReport | None") -> None:
         """Where the tokens go."""
@@ -176,14 +188,17 @@ class ChatScreen(SideColumns):
 
     def shows(self, session_id: str) -> bool:
         """Whether this session is open."""
-        return self.is_attached and self.session_id == session_id
+        return self.is_attached and self.target.session_id == session_id
+
+    def message_sent(self) -> None:
+        """The user's message is on disk, in whatever session it was sent to."""
+        self.composer.clear_sent()
 
     def message_stored(self, message: "Message") -> None:
         """The user's message, or the still empty reply."""
         self._begin()
         self._remember(message)
         if message.role == "user":
-            self.composer.clear_sent()
             self.transcript.add(entries_of_one(message)[0])
         else:
             self.transcript.begin(replace(entries_of_one(message)[0], model=self.status.status.model))

@@ -1,0 +1,117 @@
+"""From Enter to the conversation: what a typed line means, and where it goes, is settled when Enter is pressed.
+
+A message that comes before the store is open waits for it; one that cannot be sent stays in the composer.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from memory.errors import OrcaError
+from memory.text import label
+from orca_tui import commands
+from orca_tui.i18n import _
+
+if TYPE_CHECKING:
+    from orca_tui.app import OrcaApp
+    from orca_tui.target import Target
+    from orca_tui.widgets.composer import Composer
+
+BEGINS = {"new": False, "incognito": True}
+"""Commands that begin a session; whether it is incognito."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    """A message that the store is not open for yet."""
+
+    sent: "Composer.Submitted"
+    target: "Target"
+
+
+class Sending:
+    """What one app sends."""
+
+    def __init__(self, app: "OrcaApp") -> None:
+        self._app = app
+        self._waiting: _Waiting | None = None
+        self._under_way: Target | None = None
+        self._problem: OrcaError | None = None
+
+    @property
+    def waits(self) -> bool:
+        """Whether a message waits for the store."""
+        return self._waiting is not None
+
+    @property
+    def problem(self) -> OrcaError:
+        """Why there is no conversation: still starting, or what kept the store from being opened."""
+        return self._problem or OrcaError(_("orca is still starting; try again in a moment."))
+
+    def take(self, sent: "Composer.Submitted") -> None:
+        """Enter was pressed: a command runs, anything else is sent to what is open now.
+
+        What cannot be done now stays in the composer, and the last line says why.
+        """
+        app = self._app
+        slash = commands.parse(sent.text)
+        if slash is None:
+            self._take_message(sent)
+        elif slash.command is None:
+            name = label(slash.name, 40)
+            app.chat.hint_line.say(
+                _("There is no command /{name}; //{name} sends it as text, /help lists all", name=name)
+            )
+        else:
+            app.chat.composer.clear()
+            self.start(slash.name, slash.argument)
+
+    def start(self, name: str, argument: str = "") -> None:
+        """Start a command. A session that it begins is the one that is open from here on."""
+        command = commands.BY_NAME[name.lower()]
+        if command.name in BEGINS:
+            self._app.chat.begin(incognito=BEGINS[command.name])
+        self._app.spawn(self._app.run_command(command.name, argument), "command")
+
+    def send_waiting(self) -> None:
+        """The store is open: send what waited for it."""
+        waiting, self._waiting = self._waiting, None
+        if waiting is not None:
+            self._app.chat.hint_line.say("")
+            self._send(waiting.sent, waiting.target)
+
+    def refuse(self, problem: OrcaError) -> None:
+        """The store cannot be opened: nothing is sent from here on, and what waits stays in the composer."""
+        self._problem = problem
+        if self._waiting is not None:
+            self._waiting = None
+            self._say_problem(problem)
+
+    def _take_message(self, sent: "Composer.Submitted") -> None:
+        app = self._app
+        if self._problem is not None:
+            self._say_problem(self._problem)
+        elif app.conversation is None:
+            self._waiting = _Waiting(sent, app.chat.target)
+            app.chat.hint_line.say(_("orca is still starting; this is sent as soon as it is there"))
+        elif app.conversation.busy:
+            app.chat.hint_line.say(_("The reply is still being written: Esc stops it, then Enter sends this"))
+        elif self._under_way is not None and self._under_way.is_sending:
+            app.chat.hint_line.say(_("The message before is still being stored; Enter sends this then"))
+        else:
+            self._send(sent, app.chat.target)
+
+    def _send(self, sent: "Composer.Submitted", target: "Target") -> None:
+        target.is_sending = True
+        self._under_way = target
+        self._app.spawn(self._deliver(sent, target), "submit")
+
+    async def _deliver(self, sent: "Composer.Submitted", target: "Target") -> None:
+        conversation = self._app.conversation
+        assert conversation is not None  # noqa: S101 - nothing is sent without one
+        try:
+            await conversation.send(commands.unescape(sent.text), target=target, pasted=sent.pasted)
+        except OrcaError as error:
+            self._app.chat.add_error(error)
+
+    def _say_problem(self, problem: OrcaError) -> None:
+        self._app.chat.hint_line.say(_("Nothing can be sent, the text stays here: {why}", why=problem))
