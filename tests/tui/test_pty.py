@@ -6,9 +6,12 @@ import signal
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
+
+from memory.store import open_store
 
 pexpect = pytest.importorskip("pexpect")
 pytestmark = [pytest.mark.pty, pytest.mark.skipif(os.name == "nt", reason="no pseudo-terminals")]
@@ -72,6 +75,23 @@ def test_what_is_typed_before_the_first_frame_is_there(terminal: Terminal) -> No
     terminal.child.send("\r")
     terminal.wait_for("after")
     assert b"early bird" in terminal.output[terminal.output.index(b"\x1b[?1049h") :]
+
+
+@pytest.mark.parametrize("pieces", [("early bird\rand more",), ("early bird", "\r", "and more")])
+def test_an_enter_before_the_first_frame_is_at_least_a_line_break(
+    terminal: Terminal, home: Path, pieces: tuple[str, ...]
+) -> None:
+    for piece in pieces:
+        terminal.child.send(piece)
+        time.sleep(0.05)  # apart, as they are typed; more or less does no harm
+    terminal.wait_for("scripted")  # in the status bar: everything is up
+    terminal.child.send("\r")
+    terminal.wait_for("after")
+    terminal.child.send("\x11")
+    assert terminal.exit_code() == 0
+    with closing(open_store(home / "memory.db")) as store:
+        said = [m.content for s in store.sessions() for m in store.path(s.id) if m.role == "user"]
+    assert "\n".join(said) == "early bird\nand more"
 
 
 def test_it_talks_and_leaves_the_terminal_clean(terminal: Terminal) -> None:
