@@ -25,6 +25,7 @@ NAMES = {
     "slash": "/",
     "underscore": "_",
     "plus": "+",
+    "equals_sign": "=",
     "minus": "-",
     "asterisk": "*",
 }

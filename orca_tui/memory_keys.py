@@ -50,6 +50,8 @@ MEMORY_KEYS: tuple[MemoryKey, ...] = (
 )
 BY_NAME = {key.name: key for key in MEMORY_KEYS}
 IDS = [PREFIX + key.name for key in MEMORY_KEYS]
+IDS += ["memory_back", "memory_close", "memory_form.save", "memory_form.leave", "ask.yes", "ask.no"]
+IDS += ["why_close", "request_close"]
 
 
 def memory_bindings(*names: str) -> list[BindingType]:

@@ -101,7 +101,7 @@ def _command_line(command: Command, keymap: keys.Keymap) -> Content:
 
 def _memory_line(one: MemoryKey, keymap: keys.Keymap) -> Content:
     shown = " ".join(keys.display(key) for key in in_force(one.name, keymap.others)[:2])
-    line = _pair(shown, PREFIX + one.name, 14)
+    line = _pair(shown, PREFIX + one.name, 10)
     return line + Content(" " * max(2, 28 - line.cell_length)) + Content(_(one.summary))
 
 
