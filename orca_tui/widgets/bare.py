@@ -12,7 +12,7 @@ from textual.widget import Widget
 
 
 def background_lines(widget: Widget, crop: Region) -> list[Strip]:
-    """What `Widget.render_lines` gives for a widget without border and content."""
+    """What `Widget.render_lines` gives for a widget without border, padding and content."""
     background = widget.background_colors[1]
     strip = Strip.blank(crop.width, Style.from_color(bgcolor=background.rich_color))
     for line_filter in widget.get_line_filters():
@@ -40,5 +40,5 @@ class BareVertical(Vertical):
     """Widgets one above the other."""
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """The background."""
-        return background_lines(self, crop)
+        """The background, and the border if there is one just now."""
+        return super().render_lines(crop) if any(self.gutter) else background_lines(self, crop)

@@ -13,7 +13,9 @@ from textual import events
 from textual.actions import SkipAction
 from textual.document._document import EditResult, Location
 from textual.document._edit import Edit
+from textual.geometry import Region
 from textual.message import Message
+from textual.strip import Strip
 from textual.widgets import TextArea
 
 from memory.text import repair
@@ -56,6 +58,19 @@ class SafeEditor(TextArea):
             id=id, soft_wrap=True, tab_behavior="focus", highlight_cursor_line=False, placeholder=placeholder
         )
         self.match_cursor_bracket = False
+        self._styled: object = None
+
+    def notify_style_update(self) -> None:
+        """Theme, focus or another rule changed."""
+        self._styled = None
+        super().notify_style_update()
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """What is drawn. `TextArea` would work out its theme's styles anew for every key."""
+        if self._styled is self._theme:
+            return super(TextArea, self).render_lines(crop)
+        self._styled = self._theme
+        return super().render_lines(crop)
 
     @property
     def value(self) -> str:
