@@ -177,11 +177,15 @@ def _config(case: Case) -> list[Row]:
 
 async def _store(case: Case) -> list[Row]:
     """The SQLite library first, on a database of our own; then the home's, if there is one."""
+    from memory.store import emptied
+
     with tempfile.TemporaryDirectory(prefix="orca-doctor-") as scratch:
         here = await asyncio.to_thread(_open, Path(scratch) / "memory.db")
     rows = list(_library_rows(here))
     if not case.home.database.is_file():
         return [*rows, _row("store", "ok", "not made yet; the first start makes it")]
+    if problem := await asyncio.to_thread(emptied, case.home):
+        return [*rows, _row("store", "warn", str(problem), problem.hint)]
     try:
         found = await asyncio.to_thread(_open, case.home.database, case.home)
     except OrcaError as error:

@@ -4,13 +4,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memory.errors import StoreError, StoreOpenError
+from memory.store import files
+from memory.text import label
 
 if TYPE_CHECKING:
     from memory.clock import Clock
     from memory.config import Home
     from memory.store.base import Store
 
-__all__ = ["open_store", "open_store_or_fallback"]
+__all__ = ["emptied", "open_store", "open_store_or_fallback"]
 
 
 def open_store(path: Path, *, clock: "Clock | None" = None) -> "Store":
@@ -29,13 +31,15 @@ def open_store(path: Path, *, clock: "Clock | None" = None) -> "Store":
         ) from error
 
 
-def open_store_or_fallback(home: "Home", *, clock: "Clock | None" = None) -> "tuple[Store, StoreOpenError | None]":
-    """The database of a home; when it cannot be opened, the store on plain files, with the reason.
+def open_store_or_fallback(home: "Home", *, clock: "Clock | None" = None) -> "tuple[Store, StoreError | None]":
+    """The database of a home, and what is to be told about it.
 
-    The database is left as it is. Raises what `open_store` raises when the files cannot be used either.
+    When it cannot be opened it is left as it is, and the store on plain files takes its place. One that was emptied
+    begins anew. Raises what `open_store` raises when the files cannot be used either.
     """
+    problem = emptied(home)
     try:
-        return open_store(home.database, clock=clock), None
+        return open_store(home.database, clock=clock), problem
     except StoreOpenError as error:
         from memory.store.jsonl import JSONLStore
 
@@ -43,8 +47,18 @@ def open_store_or_fallback(home: "Home", *, clock: "Clock | None" = None) -> "tu
             store = JSONLStore(home.root, clock=clock)
         except StoreError:
             raise error from None
-        problem = StoreOpenError(
-            f"{error} Until it can be opened, orca keeps everything in plain files: {home.root / 'sessions'}.",
-            hint=error.hint,
-        )
-        return store, problem
+        instead = f"Until it can be opened, orca keeps everything in plain files: {home.root / 'sessions'}."
+        return store, StoreOpenError(f"{error} {instead}", hint=error.hint)
+
+
+def emptied(home: "Home") -> StoreError | None:
+    """What is to be told when nothing is in the database of a home any more, as after a repair of the disk."""
+    if not files.is_emptied(home.database):
+        return None
+    name, copies = home.database.name, files.copies(home.database)
+    if copies:
+        found = f"Here lie {', '.join(label(copy, 60) for copy in copies)}: to go back to one, close orca first and"
+        hint = f"{found} put it in the place of {name}."
+    else:
+        hint = "If there were conversations in it, close orca and put a backup of yours in its place."
+    return StoreError(f"{label(str(home.database))} was empty: everything begins anew.", hint=hint)

@@ -2,12 +2,16 @@
 
 import os
 import stat
+import time
+from contextlib import suppress
 from pathlib import Path
 
 from memory.errors import StoreOpenError
 
 PRIVATE_FILE = 0o600
 PRIVATE_DIRECTORY = 0o700
+CREATION_CHECKS, CREATION_WAIT = 4, 0.05
+"""How often an empty database is looked at before it counts as emptied, and the seconds in between."""
 
 
 def prepare(path: Path) -> None:
@@ -25,6 +29,31 @@ def prepare(path: Path) -> None:
         raise StoreOpenError(
             f"{path} cannot be created: {error.strerror}.", hint=f"Check that you may write to {path.parent}."
         ) from error
+
+
+def is_emptied(path: Path) -> bool:
+    """Whether `path` is a database in which nothing is any more: no bytes, and no log beside it.
+
+    Another process may be at its first start and have made the file just now: it is given a moment to fill it.
+    """
+    with suppress(OSError):  # told when it is opened
+        for _ in range(CREATION_CHECKS):
+            if not path.is_file() or path.stat().st_size or _size(path.with_name(f"{path.name}-wal")):
+                return False
+            time.sleep(CREATION_WAIT)
+        return True
+    return False
+
+
+def copies(path: Path) -> list[str]:
+    """The names of what may be copies of a database, beside it, the newest first."""
+    own = {path.name, *(f"{path.name}-{part}" for part in ("wal", "shm", "journal"))}
+    found = [other for other in path.parent.glob(f"{path.stem}*") if other.name not in own and other.is_file()]
+    return [other.name for other in sorted(found, key=lambda other: -other.stat().st_mtime) if _size(other)]
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.is_file() else 0
 
 
 def create_private(path: Path) -> None:

@@ -65,6 +65,17 @@ def test_a_used_home_tells_what_is_stored(home: Path) -> None:
     assert "mode 0600" in row(found, "database").detail
 
 
+def test_a_database_that_was_emptied_is_told_and_left_for_the_app_to_tell(home: Path) -> None:
+    home.mkdir()
+    (home / "memory.db").touch()
+    (home / "memory.db.before-lifecycle").write_bytes(b"a copy")
+    told = row(examined(Home(home), env={}), "store")
+    assert told.state == "warn"
+    assert "was empty" in told.detail
+    assert "memory.db.before-lifecycle" in told.advice
+    assert (home / "memory.db").stat().st_size == 0
+
+
 def broken_config(home: Path) -> None:
     (home / "config.toml").write_text("[llm\n")
 

@@ -9,8 +9,9 @@ from pathlib import Path
 import apsw
 import pytest
 
+from memory.config import Home
 from memory.errors import StoreBusyError, StoreError, StoreFullError, StoreOpenError
-from memory.store import migrations, open_store
+from memory.store import emptied, files, migrations, open_store, open_store_or_fallback
 from memory.store.failures import translated
 from memory.store.sqlite import SQLiteStore
 
@@ -275,3 +276,43 @@ def test_a_database_held_by_another_is_busy_for_writing_only(path: Path, monkeyp
     store.add_message(session_id, "user", "now it goes")
     other.close()
     store.close()
+
+
+def test_a_database_that_was_emptied_is_told_with_its_copies(home: Path, path: Path) -> None:
+    fill(path)
+    (home / "memory.db.before-lifecycle").write_bytes(path.read_bytes())
+    (home / "memory.bak").write_bytes(b"")
+    path.write_bytes(b"")
+    store, problem = open_store_or_fallback(Home(home))
+    store.close()
+    assert problem is not None
+    assert "memory.db was empty" in str(problem)
+    assert "memory.db.before-lifecycle" in problem.hint
+    assert "memory.bak" not in problem.hint
+    store, problem = open_store_or_fallback(Home(home))
+    store.close()
+    assert problem is None
+
+
+def test_an_emptied_database_without_copies_is_told_as_well(home: Path, path: Path) -> None:
+    home.mkdir(exist_ok=True)
+    path.touch()
+    problem = emptied(Home(home))
+    assert problem is not None
+    assert "backup" in problem.hint
+    assert path.stat().st_size == 0
+
+
+def test_a_new_or_living_database_is_none_that_was_emptied(
+    home: Path, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert emptied(Home(home)) is None
+    fill(path)
+    assert emptied(Home(home)) is None
+    path.write_bytes(b"")
+    path.with_name("memory.db-wal").write_bytes(b"what was committed last")
+    assert emptied(Home(home)) is None
+    path.with_name("memory.db-wal").unlink()
+    # Another process is at its first start: it fills the file while this one looks.
+    monkeypatch.setattr(files.time, "sleep", lambda seconds: path.write_bytes(b"SQLite format 3"))
+    assert emptied(Home(home)) is None
