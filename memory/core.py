@@ -16,6 +16,7 @@ from memory.events import BackgroundEvent, MemoryChanged
 from memory.maintenance import Maintenance
 from memory.manager import MemoryManager
 from memory.provider.base import ChatModel, Embedder
+from memory.recalling.query_vector import QUERY_WAIT
 from memory.store import open_store_or_fallback
 from memory.store.base import Store
 from memory.store.ledger import Ledger
@@ -28,6 +29,9 @@ log = logging.getLogger(__name__)
 
 CLOSE_SECONDS = 3.0
 """How long a model may take to let go."""
+
+WARM_UP_AFTER = 1.0
+"""Seconds after the start until models are loaded ahead of the first turn: what is drawn and typed then comes first."""
 
 CoreEvent = BackgroundEvent
 """What subscribers get."""
@@ -49,6 +53,7 @@ class Core:
         chat: ChatModel | None,
         embedder: Embedder | None,
         env: Mapping[str, str] | None,
+        query_wait: float,
     ) -> None:
         self.home = home
         self.settings = settings
@@ -71,13 +76,14 @@ class Core:
         self._subscribers: list[Callable[[CoreEvent], None]] = []
         self._talked_in: dict[str, None] = {}
         self._closed = False
-        self.manager = MemoryManager(store, self.counter, clock, settings, self.embedder)
+        self.manager = MemoryManager(store, self.counter, clock, settings, self.embedder, query_wait=query_wait)
         self.queue = EmbeddingQueue(store, self.embedder, settings.embedding, notify=self._publish)
         self.maintenance = Maintenance(store, clock, settings.memory, self.chat_model, notify=self._memory_changed)
         self.curator = Curator(store, settings.memory, clock, changed=self._curated)
         """What the user does with memory by hand. Its methods block: call them in a thread."""
         self.upkeep = Scheduler(Upkeep(self.curator, clock), notify=self._memory_changed)
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._warming: asyncio.Task[None] | None = None
         self._unsaved = UnsavedReplies(self._publish)
         context = TurnContext(
             store, self.counter, clock, self.manager, settings, self.chat_model, self._unsaved, self._finished
@@ -94,21 +100,27 @@ class Core:
         chat: ChatModel | None = None,
         embedder: Embedder | None = None,
         env: Mapping[str, str] | None = None,
+        query_wait: float = QUERY_WAIT,
     ) -> "Core":
         """Open the store in `home`; models are built when they are first needed, unless they are given.
+
+        A prompt waits `query_wait` seconds for the vector of its question, then goes on by words.
 
         A database that cannot be opened is left as it is, and plain files take its place (`problems`). Raises leaves of
         `StoreError` when that is not possible either.
         """
         clock = clock or SystemClock()
         store, problem = open_store_or_fallback(home, clock=clock)
-        core = cls(home, settings, store, clock=clock, chat=chat, embedder=embedder, env=env)
+        core = cls(home, settings, store, clock=clock, chat=chat, embedder=embedder, env=env, query_wait=query_wait)
         if problem is not None:
             core.problems.append(problem)
         return core
 
-    async def start(self) -> None:
-        """Mark replies that were interrupted, and begin the background work. Sends nothing."""
+    async def start(self, *, warm_up: bool = True) -> None:
+        """Mark replies that were interrupted, and begin the background work. Sends nothing.
+
+        `warm_up`: models of this machine are soon loaded, before the first turn needs them.
+        """
         check = WriterCheck(self.clock)
         self.interrupted = await asyncio.to_thread(self.store.recover_interrupted, check)
         self.waiting_files = await asyncio.to_thread(self._count_waiting_files)
@@ -117,12 +129,17 @@ class Core:
         self.maintenance.catch_up()
         if isinstance(self.store, Ledger):
             self.upkeep.start()
+        if warm_up:
+            self._warming = asyncio.create_task(self._warm_up(), name="warm up")
 
     async def close(self, drain: float = 1.0) -> None:
         """Stop turns and keep their text, remember by rules, embed for at most `drain` seconds, close."""
         if self._closed:
             return
         self._closed = True
+        if self._warming is not None:
+            self._warming.cancel()
+            await asyncio.wait({self._warming})
         await self.engine.stop_all()
         await self._unsaved.close()
         for session_id in self._talked_in:
@@ -186,6 +203,19 @@ class Core:
         from memory.migration.migrate import waiting_files
 
         return waiting_files(self.home, self.store)
+
+    async def _warm_up(self) -> None:
+        """First what answers, then what recalls. What fails here is told when it is needed."""
+        from memory.provider.local_embed import LocalEmbedder
+
+        await asyncio.sleep(WARM_UP_AFTER)
+        with suppress(OrcaError):
+            warm = getattr(await self.chat_model(), "warm_up", None)
+            if warm is not None:
+                await warm()
+        with suppress(OrcaError):
+            if isinstance(await self.embedder(), LocalEmbedder):
+                await self.manager.warm_up()
 
     async def _build_embedder(self) -> Embedder | None:
         from memory.provider.factory import build_embedder

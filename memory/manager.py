@@ -11,7 +11,7 @@ from memory.clock import Clock
 from memory.config import Settings
 from memory.recalling.pick import Asked, Pick, Picker
 from memory.recalling.prompt import Prompt, fence_text, is_sent, memory_block, request_messages
-from memory.recalling.query_vector import GetEmbedder
+from memory.recalling.query_vector import QUERY_WAIT, GetEmbedder
 from memory.recalling.recall import Filters, Recall
 from memory.store.base import Store
 from memory.tokens import TokenCounter
@@ -29,10 +29,23 @@ from memory.types import (
     TierUse,
 )
 
+COLD_WAIT = 8.0
+"""Seconds to wait for a query's vector in a process that has just begun, and in a search, which nothing waits for."""
+WARM_UP_WAIT = 60.0
 CUT_OFF_TOKENS = 12
 """What the mark behind a partial reply costs."""
 SEARCH_MIN_Z = 0.0
 """A search shows what shares a term with the query, or stands out by so many deviations."""
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """What a search found."""
+
+    hits: list[Hit]
+    """Best first."""
+    by_meaning: bool
+    """False when the query had no vector (in time): what is here was found by its words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +60,11 @@ class _Job:
     system_prompt: str
     remembers: bool
 
+    @property
+    def looks(self) -> bool:
+        """Whether something is looked for that fits the question."""
+        return self.remembers and self.asked is not None and not self.asked.small_talk
+
 
 class MemoryManager:
     """Builds prompts and context reports, and searches. Public methods are for the event loop; they never block it."""
@@ -59,13 +77,16 @@ class MemoryManager:
         settings: Settings,
         embedder: GetEmbedder,
         *,
+        query_wait: float = QUERY_WAIT,
         nonce: Callable[[], str] = lambda: secrets.token_hex(8),
     ) -> None:
+        """`query_wait`: seconds that a prompt waits for the vector of its question."""
         self._store = store
         self._counter = counter
         self._settings = settings
         self._recall = Recall(store, clock, embedder, settings.memory.branches)
         self._picker = Picker(store, self._recall, counter, settings.memory)
+        self._query_wait = query_wait
         self._nonce = nonce
 
     @property
@@ -87,9 +108,7 @@ class MemoryManager:
         Without memory only the system prompt and working memory go. Raises leaves of `StoreError`.
         """
         remembers = use_memory and self._settings.memory.enabled
-        asked = Asked.of(newest.content)
-        if remembers and not asked.small_talk:
-            asked = replace(asked, vector=await self._recall.embed_query(asked.text))
+        asked = await self._asked(newest.content, remembers)
 
         def work() -> Prompt:
             path = [m for m in self._store.path(session.id, tip=newest.id) if is_sent(m) or m.id == newest.id]
@@ -125,9 +144,7 @@ class MemoryManager:
         leaves of `StoreError`.
         """
         remembers = use_memory and self._settings.memory.enabled
-        asked = Asked.of(text)
-        if remembers and not asked.small_talk:
-            asked = replace(asked, vector=await self._recall.embed_query(asked.text))
+        asked = await self._asked(text, remembers)
         scope = session.scope if session else self.default_scope
         newest = _unsent(session, text)
 
@@ -141,15 +158,31 @@ class MemoryManager:
         self, query: str, *, scope: Scope | None = None, kinds: Sequence[ItemKind] = ITEM_KINDS, limit: int = 10
     ) -> list[Hit]:
         """Messages, summaries and memories by text and meaning, best first; all branches, all scopes unless given."""
+        return (await self.look_up(query, scope=scope, kinds=kinds, limit=limit)).hits
+
+    async def look_up(
+        self, query: str, *, scope: Scope | None = None, kinds: Sequence[ItemKind] = ITEM_KINDS, limit: int = 10
+    ) -> Search:
+        """As `search`, and whether the meaning could be looked at, too. Raises leaves of `StoreError`."""
         asked = Asked.of(query)
-        vector = await self._recall.embed_query(asked.text, wait=10.0) if query.strip() else None
+        vector = await self._recall.embed_query(asked.text, wait=COLD_WAIT) if query.strip() else None
 
         def work() -> list[Hit]:
             pool = max(50, 2 * limit)
             found = self._recall.find(asked.text, vector, kinds=kinds, filters=Filters(scope=scope), pool=pool)
             return [f.hit for f in found if f.hit.parts.coverage > 0 or f.hit.parts.vector >= SEARCH_MIN_Z][:limit]
 
-        return await asyncio.to_thread(work)
+        return Search(await asyncio.to_thread(work), by_meaning=vector is not None or not query.strip())
+
+    async def warm_up(self) -> None:
+        """Have the embedder loaded and measured, so that the first question need not wait for it."""
+        await self._recall.embed_query("Hello", wait=WARM_UP_WAIT)
+
+    async def _asked(self, text: str, remembers: bool) -> Asked:
+        asked = Asked.of(text)
+        if not remembers or asked.small_talk:
+            return asked
+        return replace(asked, vector=await self._recall.embed_query(asked.text, wait=self._query_wait))
 
     def _assemble(self, job: _Job) -> Prompt:
         budgets = tier_budgets(job.window.tokens, self._settings.memory)
@@ -188,6 +221,7 @@ class MemoryManager:
                 _use("short_term", budgets.short_term, [pick.item for pick in short], len(shorts) - len(short)),
                 _use("long_term", budgets.long_term, [pick.item for pick in long], len(longs) - len(long)),
             ),
+            by_meaning=not job.looks or (job.asked is not None and job.asked.vector is not None),
         )
         return Prompt(messages, report, recalled)
 

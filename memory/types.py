@@ -262,6 +262,8 @@ class ContextReport:
     prompt_tokens: int
     """The whole prompt: system, tiers, fence and newest message."""
     tiers: tuple[TierUse, TierUse, TierUse]
+    by_meaning: bool = True
+    """False when words alone decided what was recalled: the vector of the question was not there (in time)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-QUERY_WAIT = 1.5
-"""Seconds that a turn waits for the vector of its query before it goes on with text alone."""
+QUERY_WAIT = 2.5
+"""Seconds that a query waits for its vector before it goes on with text alone, unless its caller says otherwise."""
 PROBE_POOL = 100
 
 Language = Literal["zh", "en"]

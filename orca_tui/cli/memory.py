@@ -53,8 +53,12 @@ def _list(arguments: Namespace, home: Home) -> int:
 async def _search(arguments: Namespace, home: Home, settings: Settings) -> int:
     query = " ".join(arguments.query)
     async with open_core(home, settings) as core:
-        await embed_what_waits(core)
-        hits = await core.manager.search(query, limit=arguments.limit)
+        told = await embed_what_waits(core)
+        found = await core.manager.look_up(query, limit=arguments.limit)
+    if not (found.by_meaning or told):
+        off = settings.embedding.provider == "off"
+        complain(f"Found by words only: {'embedding is off' if off else 'the query could not be embedded in time'}.")
+    hits = found.hits
     if arguments.json:
         print_json(hits)
         return 0
@@ -66,8 +70,11 @@ async def _search(arguments: Namespace, home: Home, settings: Settings) -> int:
     return 0
 
 
-async def embed_what_waits(core: "Core") -> None:
-    """Let the queue work through its items, within reason: what is not embedded is found by its words only."""
+async def embed_what_waits(core: "Core") -> bool:
+    """Let the queue work through its items, within reason: what is not embedded is found by its words only.
+
+    Tells whether it has said on stderr that there are no vectors at all.
+    """
     done = asyncio.Event()
 
     def look(event: BackgroundEvent) -> None:
@@ -78,17 +85,20 @@ async def embed_what_waits(core: "Core") -> None:
     try:
         embedder = await core.embedder()
         if embedder is None or not await asyncio.to_thread(core.store.count_waiting, model=embedder.model):
-            return
+            return False
         if core.queue.status != "paused":
             await asyncio.wait_for(done.wait(), EMBED_WAIT)
         if core.queue.status == "paused":
             complain(f"Searching by words only: {core.queue.problem}")
+            return True
     except TimeoutError:
         complain(f"{core.queue.waiting} texts are not embedded yet; they are found by their words only.")
     except OrcaError as error:
         complain(f"Searching by words only: {error}", error.hint)
+        return True
     finally:
         unsubscribe()
+    return False
 
 
 def _origin(hit: Hit) -> str:

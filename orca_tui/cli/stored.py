@@ -36,13 +36,14 @@ def open_read(home: Home) -> "Iterator[Store]":
 async def open_core(home: Home, settings: Settings) -> "AsyncIterator[Core]":
     """The whole core, started; closed with a second for what is still to be written. Raises leaves of `OrcaError`."""
     from memory.core import Core
+    from memory.manager import COLD_WAIT
 
     prepare(home)
-    core = Core.open(home, settings)
+    core = Core.open(home, settings, query_wait=COLD_WAIT)
     for problem in core.problems:
         complain(problem)
     try:
-        await core.start()
+        await core.start(warm_up=False)
         yield core
     finally:
         await core.close()

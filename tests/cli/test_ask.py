@@ -67,6 +67,7 @@ def test_json_gives_every_event_on_a_line_without_an_unseen_character(run: Run, 
     ]
     assert "".join(e["text"] for e in events if e["event"] == "text_delta") == reply
     assert events[-1]["message"]["content"] == reply
+    assert events[1]["report"]["by_meaning"] is True
     assert len({event["turn_id"] for event in events}) == 1
 
 

@@ -84,6 +84,17 @@ def test_a_search_finds_messages_and_memories(run: Run, session: str, script: Sc
     assert hits[0]["kind"] == "long_term"
 
 
+def test_a_search_that_had_no_vector_says_so(
+    run: Run, session: str, script: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script(["x"])
+    assert run("memory", "search", "rye bread").err == ""
+    monkeypatch.setattr("memory.manager.COLD_WAIT", 0.0)
+    result = run("memory", "search", "rye bread")
+    assert "Likes rye bread" in result.out
+    assert result.err == "orca-tui: Found by words only: the query could not be embedded in time.\n"
+
+
 def test_a_search_without_an_embedder_is_by_words(
     run: Run, session: str, script: Script, monkeypatch: pytest.MonkeyPatch
 ) -> None:

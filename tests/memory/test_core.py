@@ -15,8 +15,9 @@ from helpers import NOON, FakeClock, events_of, opened, say, until
 from memory.clock import to_iso
 from memory.config import Home, Settings
 from memory.core import Core
-from memory.errors import AuthenticationFailed, StoreOpenError
+from memory.errors import AuthenticationFailed, LocalModelMissing, StoreOpenError
 from memory.events import MemoryChanged, QueueChanged
+from memory.provider.local_embed import LocalEmbedder
 from memory.provider.scripted import HashEmbedder, ScriptedChat
 from memory.turns import owner
 from memory.turns.owner import WriterCheck
@@ -248,3 +249,55 @@ def test_a_home_that_takes_neither_database_nor_files_is_told(tmp_path: Path) ->
 async def test_opening_without_a_start_and_closing(home: Path) -> None:
     async with opened(home, start=False) as core:
         assert core.queue.status == "idle"
+
+
+class Warmed(ScriptedChat):
+    """Notes when it is loaded."""
+
+    def __init__(self, order: list[str]) -> None:
+        super().__init__(["Fine."], tiny=True)
+        self._order = order
+
+    async def warm_up(self) -> None:
+        self._order.append("chat")
+
+
+async def test_models_are_loaded_ahead_of_the_first_turn(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Engine:
+        model, width = "engine-1", 4
+
+        def load(self) -> None:
+            order.append("embedder")
+
+        def embed(self, text: str, kind: str) -> Any:
+            import numpy as np
+
+            return np.ones(4, dtype=np.float32)
+
+    order: list[str] = []
+    monkeypatch.setattr("memory.core.WARM_UP_AFTER", 0.0)
+    async with opened(home, Warmed(order), embedder=LocalEmbedder(Engine())) as core:
+        await until(lambda: len(order) == 2)
+        assert order == ["chat", "embedder"]
+        await until(lambda: core._warming is not None and core._warming.done())
+
+
+async def test_a_start_without_warming_up_loads_nothing(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    order: list[str] = []
+    monkeypatch.setattr("memory.core.WARM_UP_AFTER", 0.0)
+    async with opened(home, Warmed(order), start=False) as core:
+        await core.start(warm_up=False)
+        await say(core, core.store.create_session().id, "Hello, are you warm?")
+    assert order == []
+
+
+async def test_what_fails_while_warming_up_waits_for_the_turn(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Broken(Warmed):
+        async def warm_up(self) -> None:
+            raise LocalModelMissing("not here")
+
+    monkeypatch.setattr("memory.core.WARM_UP_AFTER", 0.0)
+    async with opened(home, Broken([])) as core:
+        await until(lambda: core._warming is not None and core._warming.done())
+        assert core._warming is not None
+        assert core._warming.exception() is None

@@ -1,15 +1,18 @@
 """What goes into a prompt: budget, recall across sessions and languages, and nothing that does not belong there."""
 
+import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 from helpers import FakeClock, opened, say
 
-from memory.config import MemorySettings, Settings
+from memory.config import Home, MemorySettings, Settings
 from memory.core import Core
 from memory.errors import EmbeddingFailed
 from memory.events import ContextBuilt
+from memory.provider.base import EmbedKind
 from memory.provider.scripted import HashEmbedder, ScriptedChat
 from memory.recalling.prompt import parse_block
 from memory.recalling.ranking import Background, background
@@ -263,6 +266,41 @@ async def test_without_vectors_text_search_and_the_most_used_serve(home: Path) -
         session = core.store.create_session()
         texts = recalled(await say(core, session.id, "Where does the spare key lie?"))
         assert texts == ["The spare key lies under the blue flower pot.", "The neighbour's dog is called Bruno."]
+
+
+class Slow(HashEmbedder):
+    """Gives its vectors when it is let."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.gate = asyncio.Event()
+
+    async def embed(self, texts: Sequence[str], kind: EmbedKind) -> Any:
+        await self.gate.wait()
+        return await super().embed(texts, kind)
+
+
+async def test_whether_recall_looked_by_meaning_is_told(home: Path) -> None:
+    slow = Slow()
+    place = Home(home)
+    place.ensure()
+    core = Core.open(place, Settings(), chat=chat(), embedder=slow, query_wait=0.01)
+    session = core.store.create_session()
+    await say(core, session.id, "The spare key lies under the blue flower pot.")
+    other = core.store.create_session()
+    report = report_of(await say(core, other.id, "Where does the spare key lie?"))
+    assert report.by_meaning is False
+    assert report.tiers[2].items, "words alone find it"
+    assert report_of(await say(core, other.id, "hi")).by_meaning, "nothing was looked for"
+    assert (await core.manager.preview(other.id, window=WINDOW)).by_meaning
+    slow.gate.set()
+    assert report_of(await say(core, other.id, "Where is the key, then?")).by_meaning
+    assert (await core.manager.look_up("spare key")).by_meaning
+    await core.close()
+    async with opened(home, embedder=Mute()) as core:
+        found = await core.manager.look_up("spare key")
+        assert not found.by_meaning
+        assert found.hits
 
 
 async def test_a_reworded_memory_is_not_displaced_by_its_message(home: Path) -> None:
