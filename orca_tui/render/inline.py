@@ -11,31 +11,37 @@ from memory.text import clean
 from orca_tui.i18n import _
 from orca_tui.render.line import Span
 from orca_tui.render.parser import References, parse_inline
+from orca_tui.render.pieces import piece_end
 from orca_tui.safe import safe_link
 
-MAX_INLINE = 20_000
-"""Characters of one inline text beyond which it is shown as it is: nobody reads emphasis in it, and parsing is slow."""
 MAX_KEPT = 500
 """Characters up to which the spans of a text are remembered: the unfinished block is laid out again and again."""
 MARKS = {"strong": "strong", "em": "em", "s": "strike"}
 
 _URL = re.compile(r"https?://[^\s<>\"'`｜|，。；：！？、（）【】《》「」『』“”‘’]+")
 _ENCODED = re.compile(r"(?:%[89A-Fa-f][0-9A-Fa-f])+")
-_URL_END = re.compile(r"[.,;:!?*_~]+$")
+_NOT_LAST = frozenset(".,;:!?*_~")
 
 
 def inline_spans(text: str, references: References) -> list[Span]:
-    """The spans of a text; `\\n` in them is a line break."""
-    if len(text) > MAX_INLINE:
-        return plain_spans(text)
+    """The spans of a text; `\\n` in them is a line break. A long text is parsed in pieces, so that what it costs only
+    grows with its length."""
+    spans: list[Span] = []
+    while end := piece_end(text):
+        spans += _piece_spans(text[:end], references)
+        text = text[end:]
+    return [*spans, *_piece_spans(text, references)]
+
+
+def _piece_spans(text: str, references: References) -> Sequence[Span]:
     if not references and len(text) <= MAX_KEPT:
-        return list(_kept(text))
-    return _Inline(references).run(parse_inline(text, references))
+        return _kept(text)
+    return _Inline().run(parse_inline(text, references))
 
 
 @lru_cache(maxsize=1024)
 def _kept(text: str) -> tuple[Span, ...]:
-    return tuple(_Inline({}).run(parse_inline(text, {})))
+    return tuple(_Inline().run(parse_inline(text, {})))
 
 
 def plain_spans(text: str, style: str = "", *, tabs: bool = False) -> list[Span]:
@@ -46,9 +52,7 @@ def plain_spans(text: str, style: str = "", *, tabs: bool = False) -> list[Span]
     spans: list[Span] = []
     at = 0
     for match in _URL.finditer(text):
-        url = _URL_END.sub("", match[0])
-        while url.endswith(")") and url.count(")") > url.count("("):
-            url = _URL_END.sub("", url[:-1])
+        url = _address(match[0])
         link = web_link(url)
         if not link:
             continue
@@ -61,6 +65,16 @@ def plain_spans(text: str, style: str = "", *, tabs: bool = False) -> list[Span]
     return spans
 
 
+def _address(text: str) -> str:
+    """The address without the marks that end a sentence, and the brackets that it did not open."""
+    end = len(text)
+    excess = text.count(")") - text.count("(")
+    while end and (text[end - 1] in _NOT_LAST or (text[end - 1] == ")" and excess > 0)):
+        end -= 1
+        excess -= text[end] == ")"
+    return text[:end]
+
+
 def web_link(href: str) -> str:
     """The address when it may be opened, else nothing."""
     return safe_link(href) or "" if "://" in href else ""
@@ -69,8 +83,7 @@ def web_link(href: str) -> str:
 class _Inline:
     """Walks the tokens of one text. Spans of a link are collected apart, to be compared with its target."""
 
-    def __init__(self, references: References) -> None:
-        self.references = references
+    def __init__(self) -> None:
         self.spans: list[Span] = []
         self.marks: list[str] = []
         self.links: list[tuple[int, str, str]] = []
@@ -152,7 +165,7 @@ class _Inline:
         link = web_link(clean(href))
         self.spans.append(Span(_("image:") + " ", self.style("target")))
         start = len(self.spans)
-        self.tokens(parse_inline(token.content, self.references))
+        self.tokens(token.children or [])
         shown = "".join(span.text for span in self.spans[start:])
         self.target(shown, href, title, link)
 

@@ -10,7 +10,7 @@ import re
 from functools import cache
 from typing import Any
 
-from markdown_it import MarkdownIt
+from markdown_it import MarkdownIt, helpers
 from markdown_it.common.utils import isMdAsciiPunct, isPunctChar, isWhiteSpace, normalizeReference
 from markdown_it.rules_inline.escape import escape as markdown_escape
 from markdown_it.rules_inline.state_inline import Delimiter, StateInline
@@ -27,10 +27,44 @@ _DEFINITION = re.compile(
     re.MULTILINE,
 )
 _FORMULA = "()[]"
+LOOKED_AT = 8_000
+"""Characters that the search for the ends of links may look at in one text; where it would look at more, there are
+none. Brackets that are nested or never closed make it look at the same ones again and again."""
+_FAILED = 100
+"""About how many of them a search for an address looks at that finds none."""
+
+
+class _TooManyBracketsError(Exception):
+    """The search for links has looked at more than it may."""
+
+
+class _Metered:
+    """The searches of the parser, counted."""
+
+    def __init__(self) -> None:
+        self.left = 0
+        self.parseLinkTitle = helpers.parseLinkTitle
+
+    def _count(self, looked_at: int) -> None:
+        self.left -= looked_at
+        if self.left < 0:
+            raise _TooManyBracketsError
+
+    def parseLinkLabel(self, state: StateInline, start: int, disableNested: bool = False) -> int:  # noqa: N802, N803
+        """The parser's own, counted."""
+        end = helpers.parseLinkLabel(state, start, disableNested)
+        self._count((end if end >= 0 else state.posMax) - start)
+        return end
+
+    def parseLinkDestination(self, string: str, pos: int, maximum: int) -> Any:  # noqa: N802
+        """The parser's own, counted."""
+        found = helpers.parseLinkDestination(string, pos, maximum)
+        self._count(found.pos - pos if found.ok else _FAILED)
+        return found
 
 
 @cache
-def parser() -> MarkdownIt:
+def parser(*, links: bool = True) -> MarkdownIt:
     """The parser; one for all. Its core yields block tokens only, inline text is parsed by `parse_inline`."""
     markdown = MarkdownIt("commonmark", {"html": False, "maxNesting": 40})
     markdown.enable(["table", "strikethrough"])
@@ -38,6 +72,9 @@ def parser() -> MarkdownIt:
     markdown.core.ruler.disable("inline")
     markdown.inline.ruler.at("emphasis", _emphasis)
     markdown.inline.ruler.at("escape", _escape)
+    if not links:
+        markdown.disable(["link", "image"])
+    markdown.helpers = _Metered()  # type: ignore[assignment]
     return markdown
 
 
@@ -47,12 +84,17 @@ def parse_blocks(source: str) -> list[Token]:
 
 
 def parse_inline(text: str, references: References) -> list[Token]:
-    """Inline tokens of a piece of text."""
-    markdown = parser()
-    tokens: list[Token] = []
-    env: dict[str, Any] = {"references": references}
-    markdown.inline.parse(text, markdown, env, tokens)
-    return tokens
+    """Inline tokens of a piece of text. In one with very many brackets no links are found."""
+    try:
+        return _inline_tokens(parser(), text, references)
+    except _TooManyBracketsError:
+        return _inline_tokens(parser(links=False), text, references)
+
+
+def _inline_tokens(markdown: MarkdownIt, text: str, references: References) -> list[Token]:
+    meter: Any = markdown.helpers
+    meter.left = LOOKED_AT
+    return markdown.inline.parse(text, markdown, {"references": references}, [])
 
 
 def find_references(source: str) -> References:

@@ -4,13 +4,13 @@ import re
 
 from rich.cells import cell_len
 
-LONG = 1_000
+LONG = 600
 """Characters of a paragraph from which its beginning settles in pieces of about this length."""
 
 _CUT = re.compile(r"\n| +|[。！？；，、]")
 _LONE_MARK = re.compile(r"(?:^|\n)[ >]*(?:[-*+=_]{1,2}|`{1,2}|~{1,2}|#{1,6}|\||\d{1,9}[.)]?)\Z")
 """A line of which only a mark is there: a list, a rule, a fence or just text, nobody can tell."""
-_CODE = re.compile(r"(`+)(?:(?!`).|\n)*?\1(?!`)")
+_CODE = re.compile(r"(?<!`)(`++)[^`]*+\1(?!`)")
 
 
 def piece_end(text: str) -> int:
