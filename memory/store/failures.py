@@ -34,7 +34,7 @@ def _leaf(error: "apsw.Error", path: Path) -> StoreError:
     if isinstance(error, apsw.FullError) or getattr(error, "extendedresult", 0) == apsw.SQLITE_IOERR_WRITE:
         return StoreFullError(
             f"Nothing can be written to {path}: the disk or quota is full.",
-            hint="Free some space, then try again. What is stored is whole.",
+            hint="Free some space. What is stored is whole.",
         )
     if isinstance(error, apsw.BusyError | apsw.LockedError):
         return StoreBusyError(
