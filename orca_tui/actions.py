@@ -89,6 +89,12 @@ class Actions(MemoryActions):
         """Save and leave."""
         await self._app.leave(0)
 
+    # reply
+
+    async def latest(self, _argument: str) -> None:
+        """Show the end of the transcript, and follow it."""
+        self._app.chat.transcript.action_scroll_end()
+
     # sessions
 
     async def new(self, _argument: str) -> None:

@@ -11,6 +11,7 @@ from textual import events, on
 from textual.app import App
 from textual.binding import BindingsMap
 from textual.command import CommandPalette
+from textual.content import Content
 from textual.filter import LineFilter
 from textual.screen import Screen
 from textual.widgets import TextArea
@@ -19,6 +20,7 @@ from memory.config import Home, Settings
 from memory.errors import OrcaError
 from memory.text import clean, label
 from orca_tui import commands, keys
+from orca_tui.draft import DraftKeeper
 from orca_tui.i18n import _, set_language
 from orca_tui.leaving import Leaving
 from orca_tui.memory_room import MemoryRoom
@@ -84,6 +86,7 @@ class OrcaApp(MemoryRoom, App[object], inherit_bindings=False):
         self._early: list[events.Key | events.Paste] | None = []
         self.sending = Sending(self)
         self.chat.taker = self.sending.take
+        self.drafts = DraftKeeper(self)
         self._leaving = Leaving(self)
         self._quit_asked = False
         self.themes = ThemeShelf(self, home.themes)
@@ -101,6 +104,7 @@ class OrcaApp(MemoryRoom, App[object], inherit_bindings=False):
     async def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         """The composer has the focus for the first time: here is what was typed meanwhile, before what comes next."""
         if self._early is not None and event.widget is self.chat.composer:
+            self.drafts.restore()
             early, self._early = self._early, None
             for key in early:
                 await super().on_event(key)
@@ -144,6 +148,17 @@ class OrcaApp(MemoryRoom, App[object], inherit_bindings=False):
         """From the palette."""
         self.sending.start(event.name, event.argument)
 
+    def on_transcript_text_below(self) -> None:
+        """A reply goes on below what is being read: say how to get there, on the composer's edge."""
+        key = self.keymap.first("latest")
+        told = _("new text below")
+        self.chat.composer.border_title = Content(f"↓ {told} · {keys.display(key)}" if key else f"↓ {told}")
+
+    def on_transcript_follow_changed(self, event: "Transcript.FollowChanged") -> None:
+        """At the end, nothing is below."""
+        if event.at_end:
+            self.chat.composer.border_title = None
+
     def on_transcript_link_clicked(self, event: "Transcript.LinkClicked") -> None:
         """The target is said before the browser has it."""
         self.chat.hint_line.say(event.url)
@@ -161,7 +176,8 @@ class OrcaApp(MemoryRoom, App[object], inherit_bindings=False):
         self.chat.hint_line.say(_("That paste is larger than {n} MB and was left out", n=event.limit >> 20))
 
     def on_text_area_changed(self, event: TextArea.Changed) -> None:
-        """A remark is for the text that it was said about."""
+        """A remark is for the text that it was said about; the text is kept."""
+        self.drafts.changed()
         if event.text_area.text:
             self.chat.hint_line.say("")
             self._quit_asked = False

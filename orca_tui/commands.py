@@ -52,6 +52,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("rename", "Give this session a title", "Sessions", argument="TITLE"),
     Command("stop", "Stop the reply and keep what has arrived", "Reply", "escape"),
     Command("retry", "Ask again for the newest reply", "Reply", "ctrl+r", ("again",)),
+    Command("latest", "Go to the newest text", "Reply", "ctrl+end"),
     Command("copy", "Copy the newest reply", "Reply", "f8"),
     Command("why", "Show what memory the newest reply was given", "Reply", "f5"),
     Command("plain", "Ask again, without memory", "Reply", "alt+r", ("again-without-memory",)),

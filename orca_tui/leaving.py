@@ -41,6 +41,7 @@ class Leaving:
             app.bridge.stop_all()
             with suppress(TimeoutError):
                 await asyncio.wait_for(app.bridge.idle(), DRAIN)
+        await app.drafts.save()
         try:
             await self.close_core()
         finally:

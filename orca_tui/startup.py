@@ -79,11 +79,15 @@ class Startup:
             else:
                 app.chat.add_error(error)
             return
-        app.chat.set_model(model.name, notice_about(model), tiny=model.tiny)
+        self._name(model)
         await app.conversation.refresh_memory()
-        app.chat.set_model(model.name, notice_about(model), tiny=model.tiny)  # a server may have named it meanwhile
+        self._name(model)  # a server may have told its name meanwhile
         if model.name == DEMO and self._may_greet():
             app.choose_model(first_run=True)
+
+    def _name(self, model: "ChatModel") -> None:
+        """Say who answers. The demo is no model, so no tiny one either."""
+        self._app.chat.set_model(model.name, notice_about(model), tiny=model.tiny and model.name != DEMO)
 
     def _tell_of_store(self, core: "Core") -> None:
         """Where the conversations are kept, when that is not the database, and what the database still lacks."""

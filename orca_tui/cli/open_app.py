@@ -15,12 +15,17 @@ if TYPE_CHECKING:
     from types import SimpleNamespace
 
 
+ESCAPE_DELAY = "50"
+"""Milliseconds after Esc in which a key counts as Alt+key, as curses programs name it; Textual's own are 100."""
+
+
 def run(arguments: "Namespace | SimpleNamespace", home: Home) -> int:
     """Open the app; 2 with one line on stderr, and not one escape byte, when there is no terminal for it."""
     problem = terminal_problem()
     if problem:
         complain(f"{problem} For scripts and pipes there is: orca-tui ask TEXT")
         return 2
+    os.environ.setdefault("ESCDELAY", ESCAPE_DELAY)
     settings, warnings = load_settings_with_warnings(home)
     from orca_tui.app import run as run_app
 

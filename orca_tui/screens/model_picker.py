@@ -24,6 +24,7 @@ from memory.errors import LocalModelMissing, ModelFileError, OrcaError
 from memory.text import clean, label
 from orca_tui.i18n import _
 from orca_tui.provider_setup import Answer, changes_for, connect, with_changes
+from orca_tui.provider_words import detail_said
 
 if TYPE_CHECKING:
     from memory.provider.base import ChatModel
@@ -107,7 +108,7 @@ class ModelPicker(ModalScreen[Picked | None]):
             field.display = name in asked
             field.value = choice.model if name == "model" else ""
         self.query_one(".dialog-title", Static).update(Content(label(_(choice.label))))
-        self.query_one(".dialog-intro", Static).update(Content(label(choice.detail)))
+        self.query_one(".dialog-intro", Static).update(Content(label(detail_said(choice.detail))))
         self._say("")
         self.query_one(f"#{asked[-1] if choice.model else asked[0]}", Input).focus()
 
@@ -193,13 +194,14 @@ class ModelPicker(ModalScreen[Picked | None]):
 
 def short_detail(choice: "ProviderChoice") -> str:
     """What it is, or what is missing, in a few words."""
+    said = detail_said(choice.detail)
     if choice.available:
-        return f"{choice.model} · {choice.detail}" if choice.model and choice.kind != "demo" else choice.detail
+        return f"{choice.model} · {said}" if choice.model and choice.kind != "demo" else said
     if fields_of(choice) == ("model", "key"):
         return _("needs a key")
     if choice.kind == "local" and has_runtime():
         return _("93 MB, fetched once; small, English only")
-    return choice.detail
+    return said
 
 
 def first_guess(choices: "Sequence[ProviderChoice]") -> int:
@@ -221,7 +223,9 @@ def has_runtime() -> bool:
 def require_runtime(choice: "ProviderChoice") -> None:
     """Raise `LocalModelMissing` when a model file alone would not help."""
     if not has_runtime():
-        raise LocalModelMissing(_("What runs models inside orca is not installed here."), hint=choice.detail)
+        raise LocalModelMissing(
+            _("What runs models inside orca is not installed here."), hint=detail_said(choice.detail)
+        )
 
 
 def fields_of(choice: "ProviderChoice") -> tuple[str, ...]:

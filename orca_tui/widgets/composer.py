@@ -37,6 +37,8 @@ class Composer(SafeEditor):
         border: round $border-blurred;
         background: $background;
         scrollbar-size-vertical: 1;
+        border-title-align: right;
+        border-title-color: $accent;
         &:focus { border: round $border; }
     }
     """

@@ -5,6 +5,7 @@ several characters, as one piece. `value` is the text as it came.
 """
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from rich.cells import split_graphemes
@@ -81,6 +82,11 @@ class SafeEditor(TextArea):
         """Show `text` (a draft, a message to edit); a big one is folded."""
         super().load_text(self._pastes.fold(veil(_newlines(repair(text)[0]))))
         self.move_cursor(self.document.end)
+
+    def restore(self, text: str, pasted: Iterable[str]) -> None:
+        """Show a draft from before, of which these pieces were pasted."""
+        self.load_text(text)
+        self._pasted = list(pasted)
 
     def clear(self) -> EditResult:
         """Empty the editor for good: undo does not bring the text back."""

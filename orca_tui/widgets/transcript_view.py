@@ -48,6 +48,9 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
             """The transcript that sent it."""
             return self.transcript
 
+    class TextBelow(Message, namespace="transcript"):
+        """A reply goes on below the view, for the first time since it left the end."""
+
     class LinkClicked(Message, namespace="transcript"):
         """A link was clicked. `url` is http or https; nothing is opened here."""
 
@@ -68,6 +71,7 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
         self._place = Place(0, 0)
         """What is at the top of the view."""
         self._following = True
+        self._told_below = False
         self._quiet = False
         """True while the view scrolls by itself."""
         self._palette: Palette | None = None
@@ -111,6 +115,7 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
     def _follow(self, at_end: bool) -> None:
         if at_end != self._following:
             self._following = at_end
+            self._told_below = False
             self.post_message(self.FollowChanged(self, at_end))
 
     def _show(self, *, repaint: bool = True) -> None:
@@ -146,6 +151,9 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
         """Some entries have other rows: follow them, and repaint what changed."""
         top = self.scroll_offset.y
         self._show(repaint=False)
+        if not self._following and not self._told_below:
+            self._told_below = True
+            self.post_message(self.TextBelow())
         if self.scroll_offset.y != top:
             return
         first = min(self._ledger.first_changed(index) for index in indexes) - top

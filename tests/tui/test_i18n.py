@@ -9,6 +9,8 @@ from typing import get_args
 import pytest
 
 import memory.errors
+from memory.config import Home, LLMSettings, Settings
+from memory.provider.factory import list_choices
 from memory.types import MemoryType, Role
 from orca_tui.commands import COMMANDS
 from orca_tui.i18n import _, language, set_language
@@ -16,6 +18,8 @@ from orca_tui.i18n_zh import TEXTS
 from orca_tui.journal_lines import ACTIONS, REASONS
 from orca_tui.memory_keys import MEMORY_KEYS
 from orca_tui.pages import EDITOR_KEYS
+from orca_tui.provider_words import DETAILS, detail_said
+from orca_tui.screens.model_picker import OTHER
 
 ROOM = Path(__file__).parents[2] / "orca_tui"
 
@@ -44,7 +48,7 @@ def spoken() -> dict[str, str]:
     texts |= {meaning: "pages.py" for _key, meaning in EDITOR_KEYS}
     texts |= dict.fromkeys(("stopped", "failed", "interrupted"), "render/frame.py")
     texts |= dict.fromkeys(get_args(Role), "pages.py")
-    texts |= dict.fromkeys(("Local model", "Demo"), "screens/model_picker.py")
+    texts |= dict.fromkeys(("Local model", "Demo", OTHER, *DETAILS), "screens/model_picker.py")
     texts |= {text: "memory_keys.py" for key in MEMORY_KEYS for text in (key.word, key.summary)}
     texts |= dict.fromkeys((*get_args(MemoryType), *ACTIONS, *REASONS), "widgets/memory_detail.py")
     for value in vars(memory.errors).values():
@@ -55,6 +59,17 @@ def spoken() -> dict[str, str]:
 
 def placeholders(text: str) -> list[str]:
     return sorted(name for _text, name, _spec, _conversion in string.Formatter().parse(text) if name is not None)
+
+
+async def test_what_the_core_says_of_a_choice_is_translated(home: Path) -> None:
+    set_language("zh")
+    settings = Settings(llm=LLMSettings(provider="ollama", base_url="http://127.0.0.1:9/v1", model="m"))
+    for found in (Settings(), settings):
+        for choice in await list_choices(found, Home(home), {}):
+            assert detail_said(choice.detail) != choice.detail
+    missing = "Runs at 127.0.0.1:9 without qwen. Get it with: ollama pull qwen"
+    assert detail_said(missing) == "在 127.0.0.1:9 运行，没有 qwen。下载命令：ollama pull qwen"
+    assert detail_said("Something new.") == "Something new."
 
 
 def test_every_text_is_translated() -> None:
