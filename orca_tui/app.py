@@ -24,7 +24,7 @@ from orca_tui.draft import DraftKeeper
 from orca_tui.i18n import _, set_language
 from orca_tui.leaving import Leaving
 from orca_tui.memory_room import MemoryRoom
-from orca_tui.messages import CommandChosen, CoreChanged, TurnEnded
+from orca_tui.messages import CommandChosen, ContextShown, CoreChanged, TurnEnded
 from orca_tui.safe import RenderGuard, safe_link
 from orca_tui.screens.chat import ChatScreen
 from orca_tui.sending import Sending
@@ -181,6 +181,11 @@ class OrcaApp(MemoryRoom, App[object], inherit_bindings=False):
         if event.text_area.text:
             self.chat.hint_line.say("")
             self._quit_asked = False
+
+    def on_context_shown(self, _event: ContextShown) -> None:
+        """What the reply is given is told with where it comes from."""
+        if self.conversation is not None:
+            self.spawn(self.conversation.refresh_memory(), "refresh")
 
     def on_turn_ended(self, _event: TurnEnded) -> None:
         """The list of sessions and the memory moved."""

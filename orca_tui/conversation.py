@@ -16,6 +16,7 @@ from memory.types import ContextWindow, Scope, Session
 from orca_tui.bridge import Bridge
 from orca_tui.i18n import _
 from orca_tui.memory_rows import waiting_for_review
+from orca_tui.recalled import picture
 from orca_tui.screens.chat import ChatScreen
 from orca_tui.target import Target
 
@@ -41,6 +42,7 @@ class Conversation:
         self.core = core
         self.window: ContextWindow | None = None
         self._asked = 0
+        self._looks = 0
         self._creating = asyncio.Lock()
         self._view = view
         self._bridge = bridge
@@ -159,21 +161,25 @@ class Conversation:
         await self.refresh_memory()
 
     async def refresh_memory(self) -> None:
-        """Show what the next prompt would hold, unless a turn is showing what its own holds."""
-        live = self._bridge.live(self.session_id)
-        if live is not None and live.report is not None:
-            self._view.show_report(live.report)
-            return
-        asked = self.session_id
+        """Show what the newest reply was given; in an empty session what the first one would be."""
+        live, asked, session_id = self._bridge.live(self.session_id), self._view.target, self.session_id
+        reply = next((message for message in reversed(self._view.messages) if message.role == "assistant"), None)
+        self._looks += 1
+        look = self._looks
+        of_live = live is not None and live.report is not None
         try:
             waiting = await asyncio.to_thread(waiting_for_review, self.core.curator)
-            report = await self.core.manager.preview(asked, window=await self.measure())
+            if live is not None and live.report is not None:
+                report = live.report
+            else:
+                report = await self.core.manager.preview(session_id, window=await self.measure())
+            shown = await asyncio.to_thread(picture, self.core.store, report, session_id, reply, of_live)
         except OrcaError as error:
             self._view.hint_line.say(str(error))
             return
-        if asked == self.session_id:
+        if look == self._looks and asked is self._view.target and live is self._bridge.live(session_id):
             self._view.show_inbox(waiting)
-            self._view.show_report(report)
+            self._view.show_memory(shown)
 
     async def measure(self) -> ContextWindow:
         """The model's context window; asked once a model."""

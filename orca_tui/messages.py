@@ -19,6 +19,11 @@ class CommandChosen(Message):
 
 
 @dataclass
+class ContextShown(Message):
+    """The request of the open session's turn is known."""
+
+
+@dataclass
 class TurnEnded(Message):
     """The turn of the open session is over, however it ended."""
 

@@ -20,7 +20,7 @@ from orca_tui import hints
 from orca_tui.entries import entries_of, entries_of_one, error_entry, key_of, note_of, notice_entry
 from orca_tui.i18n import _
 from orca_tui.keys import Keymap, display
-from orca_tui.messages import TurnEnded
+from orca_tui.messages import ContextShown, TurnEnded
 from orca_tui.screens.columns import SideColumns
 from orca_tui.target import Target
 from orca_tui.widgets.bare import BareHorizontal, BareVertical
@@ -31,6 +31,7 @@ from orca_tui.widgets.welcome import Welcome
 
 if TYPE_CHECKING:
     from memory.types import ContextReport, Message, Session
+    from orca_tui.recalled import Picture
     from orca_tui.widgets.memory_sidebar import MemorySidebar
     from orca_tui.widgets.session_list import SessionList
     from orca_tui.widgets.transcript import Transcript
@@ -126,11 +127,10 @@ class ChatScreen(SideColumns):
         """Fill the list of sessions."""
         self.sessions.show(sessions, self.target.session_id)
 
-    def show_report(self, report: "ContextReport | None") -> None:
+    def show_memory(self, shown: "Picture") -> None:
         """Where the tokens go."""
-        self.memory.show(report)
-        if report is not None:
-            self.status.update_status(window=report.window, used=report.prompt_tokens)
+        self.memory.show(shown)
+        self.status.update_status(window=shown.report.window, used=shown.report.prompt_tokens)
 
     def show_inbox(self, waiting: int) -> None:
         """How many memories wait for review."""
@@ -206,7 +206,8 @@ class ChatScreen(SideColumns):
 
     def context_built(self, report: "ContextReport") -> None:
         """The prompt is ready."""
-        self.show_report(report)
+        self.status.update_status(window=report.window, used=report.prompt_tokens)
+        self.post_message(ContextShown())
 
     def reply_text(self, reply: "Message", text: str) -> None:
         """More of the reply."""

@@ -4,6 +4,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from rich.cells import cell_len
 from textual.content import Content
 from textual.message import Message
 
@@ -14,12 +15,15 @@ from orca_tui.figures import age, count, short_count
 from orca_tui.i18n import _
 from orca_tui.memory_keys import memory_bindings
 from orca_tui.messages import CommandChosen, DeedAsked
+from orca_tui.recalled import Picture
 from orca_tui.widgets.budget_bar import TIERS, budget_line, budget_numbers, stacked_bar
 from orca_tui.widgets.line_list import LineList, Row, split_line, text_row, wrapped_rows
 
 SHOWN = {"working": 6, "short_term": 5, "long_term": 20}
 """Items of a tier that are shown before it is unfolded."""
 ROLE_CELLS = 5
+LEAST_TITLE = 6
+"""Cells of a session's title below which it says nothing."""
 MANY = 100
 """From so many in the inbox their number is not told exactly."""
 
@@ -48,6 +52,7 @@ class MemorySidebar(LineList):
         super().__init__(id=id)
         self._now = now or SystemClock().now
         self._report: ContextReport | None = None
+        self._picture: Picture | None = None
         self._unfolded: set[str] = set()
         self._moment = ""
         self._inbox: tuple[int, str] = (0, "")
@@ -58,9 +63,10 @@ class MemorySidebar(LineList):
             self._inbox = (waiting, key)
             self.rebuild()
 
-    def show(self, report: ContextReport | None) -> None:
+    def show(self, picture: Picture | None) -> None:
         """Show where the tokens go; `None` before anything is known."""
-        self._report = report
+        self._picture = picture
+        self._report = picture.report if picture is not None else None
         self._moment = self._now()
         self.rebuild()
 
@@ -88,6 +94,9 @@ class MemorySidebar(LineList):
         rows = [*self._head(width), *self._review()]
         for tier in TIERS:
             rows.append(text_row())
+            if tier == "short_term" and self._picture is not None:
+                told = _("Given to the newest reply") if self._picture.of_reply else _("For the next reply")
+                rows.append(text_row(told, "italic $muted"))
             rows += self._section(tier, self._use(tier), width)
         return rows
 
@@ -128,7 +137,7 @@ class MemorySidebar(LineList):
         """One tier: budget line, items, what was left out."""
         rows = [Row(partial(budget_line, width, tier, use.used, use.budget, numbers_cells=self._numbers_cells()))]
         if not use.items:
-            rows += wrapped_rows(_teach(tier), width, "$muted")
+            rows += wrapped_rows(self._empty(tier), width, "$muted")
         hidden = max(0, len(use.items) - SHOWN[tier])
         newest_last = tier == "working"
         folded = hidden > 0 and tier not in self._unfolded
@@ -155,29 +164,54 @@ class MemorySidebar(LineList):
         key: Key = (tier, item.kind, item.id)
         if tier == "working":
             return [Row(partial(_message_line, item, width), key)]
-        return [Row(partial(_memory_line, tier, item, width), key), Row(partial(self._why_line, item, width), key)]
+        return [Row(partial(_recalled_line, tier, item, width), key), Row(partial(self._why_line, item, width), key)]
 
     def _why_line(self, item: ContextItem, width: int) -> Content:
-        facts = [age(item.timestamp, self._moment)]
-        if item.parts is not None:
-            facts.append(f"{item.parts.total:.2f} {_reason(item.parts)}".strip())
-        if item.branch:
-            facts.append(label(item.branch, 32))
-        left = Content.styled("  " + " · ".join(filter(None, facts)), "$muted")
-        return split_line(left, Content.styled(short_count(item.tokens), "$muted"), width)
+        """When, why, and where from. A branch is named whole or, when there is no room, not at all."""
+        tokens = Content.styled(short_count(item.tokens), "$muted")
+        facts = [age(item.timestamp, self._moment), _reason(item.parts) if item.parts is not None else ""]
+        line = "  " + " · ".join(filter(None, facts))
+        room = width - cell_len(line) - tokens.cell_length - 4
+        if item.branch and cell_len(branch := label(item.branch, 40)) <= room:
+            line += f" · {branch}"
+        elif item.kind == "message" and self._picture is not None and item.id in self._picture.origins:
+            title = label(self._picture.origins[item.id], 40) or _("Untitled")
+            room -= cell_len(_("from “{title}”", title=""))
+            if room >= LEAST_TITLE:
+                cut = Content(title).truncate(room, ellipsis=True).plain
+                line += " · " + _("from “{title}”", title=cut)
+        return split_line(Content.styled(line, "$muted"), tokens, width)
+
+    def _empty(self, tier: Tier) -> str:
+        """Why there is nothing in a tier, or what will be."""
+        shown = self._picture
+        if shown is not None and tier == "short_term" and shown.summaries == 1 and shown.all_above:
+            return _("1 summary; its turn is above, word for word.")
+        if shown is not None and tier == "short_term" and shown.summaries and shown.all_above:
+            return _("{n} summaries; their turns are above, word for word.", n=count(shown.summaries))
+        if shown is not None and tier == "short_term" and shown.summaries:
+            return _("{n} summaries; none was needed.", n=count(shown.summaries))
+        if shown is not None and tier == "long_term" and shown.of_reply:
+            return _("Nothing: no memory fitted what you wrote.")
+        return _teach(tier)
+
+
+def _who(item: ContextItem) -> Content:
+    who = {"user": _("you"), "assistant": _("orca"), "tool": _("tool")}.get(item.role or "", _("note"))
+    style = "bold $user-bar" if item.role == "user" else "$muted"
+    return Content.styled(who, style).truncate(ROLE_CELLS, pad=True)
 
 
 def _message_line(item: ContextItem, width: int) -> Content:
     """Who, the first words, and the tokens."""
-    who = {"user": _("you"), "assistant": _("orca"), "tool": _("tool")}.get(item.role or "", _("note"))
-    style = "bold $user-bar" if item.role == "user" else "$muted"
-    left = Content.styled(who, style).truncate(ROLE_CELLS, pad=True) + Content(_first_words(item.text))
+    left = _who(item) + Content(_first_words(item.text))
     return split_line(left, Content.styled(short_count(item.tokens), "$muted"), width)
 
 
-def _memory_line(tier: Tier, item: ContextItem, width: int) -> Content:
-    line = Content.assemble(("▏ ", TIERS[tier][1]), _first_words(item.text))
-    return line.truncate(width, ellipsis=True)
+def _recalled_line(tier: Tier, item: ContextItem, width: int) -> Content:
+    """The first words; of a message, who said it."""
+    line = Content.styled("▏ ", TIERS[tier][1]) + (_who(item) if item.kind == "message" else Content(""))
+    return (line + Content(_first_words(item.text))).truncate(width, ellipsis=True)
 
 
 def _first_words(text: str) -> str:
@@ -185,16 +219,14 @@ def _first_words(text: str) -> str:
 
 
 def _reason(parts: ScoreParts) -> str:
-    """What weighed most in the rank."""
+    """What spoke most for it, in a word; empty when nothing did."""
     weights = {
-        _("by meaning"): parts.vector,
-        _("by words"): parts.text,
+        _("meaning"): parts.vector,
+        _("words"): parts.text,
         _("important"): parts.importance,
         _("recent"): parts.recency,
         _("often used"): parts.heat,
-        _("by branch"): parts.branch,
-        _("by what was said around it"): parts.context,
-        _("looks like an answer"): parts.form,
+        _("context"): parts.context,
     }
     reason, weight = max(weights.items(), key=lambda pair: pair[1])
     return reason if weight > 0 else ""

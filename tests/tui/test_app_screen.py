@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from app_support import SETTINGS, idle, make_app, running, screen_text, until, write
+from app_support import SETTINGS, idle, make_app, rest, running, screen_text, until, write
 
 from memory.config import LLMSettings, Settings, UISettings
 from memory.errors import StoreOpenError
@@ -116,6 +116,28 @@ async def test_the_memory_shows_the_turn(home: Path) -> None:
         sidebar = app.chat.query_one(MemorySidebar)
         await until(pilot, lambda: sidebar._report is not None and len(sidebar._report.tiers[0].items) == 2)
         assert screen_text(app).count("A question of mine") >= 2
+        assert "Given to the newest reply" in screen_text(app)
+
+
+async def test_the_memory_shows_what_the_newest_reply_was_given(home: Path) -> None:
+    app = make_app(home, ["Noted.", "Blue.", "Bye."])
+    async with running(app, (140, 40)) as pilot:
+        assert "For the next reply" in screen_text(app)
+        await write(pilot, "The door of my workshop is blue")
+        await idle(pilot)
+        await rest(pilot)
+        await pilot.press("ctrl+n")
+        await until(pilot, lambda: "For the next reply" in screen_text(app))
+        await write(pilot, "Which colour has the door of my workshop?")
+        await idle(pilot)
+        await rest(pilot)
+        shown = screen_text(app)
+        assert "Given to the newest reply" in shown
+        assert "from “The" in shown
+        session = app.chat.target.session_id
+    again = make_app(home, session_id=session)
+    async with running(again, (140, 40)):
+        await until(pilot, lambda: "from “The" in screen_text(again))
 
 
 async def test_a_memory_search_shows_hits(home: Path) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hosts import HOSTILE, Host, drawn, unsafe_in
@@ -9,6 +10,7 @@ from hosts import HOSTILE, Host, drawn, unsafe_in
 from memory.types import ContextItem, ContextReport, ContextWindow, ScoreParts, Tier, TierUse
 from orca_tui.figures import age, short_count
 from orca_tui.i18n import set_language
+from orca_tui.recalled import Picture
 from orca_tui.widgets.budget_bar import BudgetBar, budget_line, stacked_bar
 from orca_tui.widgets.memory_sidebar import MemorySidebar
 
@@ -34,18 +36,26 @@ def memory(number: int, text: str = "likes tea", **parts: float) -> ContextItem:
 
 
 def report(
-    working: Sequence[ContextItem] = (), long_term: Sequence[ContextItem] = (), *, used: int = 820, left_out: int = 0
-) -> ContextReport:
-    return ContextReport(
-        ContextWindow(8192, "served"),
-        4915,
-        210,
-        1840,
-        (
-            TierUse("working", used, 2457, tuple(working), 0),
-            TierUse("short_term", 60, 1474, (), 0),
-            TierUse("long_term", 100, 983, tuple(long_term), left_out),
+    working: Sequence[ContextItem] = (),
+    long_term: Sequence[ContextItem] = (),
+    *,
+    used: int = 820,
+    left_out: int = 0,
+    **facts: Any,
+) -> Picture:
+    return Picture(
+        ContextReport(
+            ContextWindow(8192, "served"),
+            4915,
+            210,
+            1840,
+            (
+                TierUse("working", used, 2457, tuple(working), 0),
+                TierUse("short_term", 60, 1474, (), 0),
+                TierUse("long_term", 100, 983, tuple(long_term), left_out),
+            ),
         ),
+        **facts,
     )
 
 
@@ -66,15 +76,71 @@ async def test_shows_budgets_items_and_why() -> None:
         assert "you  words 1" in screen
         assert "orca words 2" in screen
         assert "likes tea" in screen
-        assert "3 d · 0.70 by meaning · user_preference" in screen
+        assert "3 d · meaning · user_preference" in screen
+        assert "For the next reply" in screen
         assert "3 left out" in screen
         assert "Each turn is summed up" in screen
+
+
+async def test_what_a_reply_was_given_is_told_as_such_with_its_origin() -> None:
+    app, sidebar = host()
+    async with app.run_test(size=(70, 30)):
+        said = ContextItem(
+            "long_term", "message", 3, "my door is blue", 9, NOW, role="user", parts=ScoreParts(text=0.4)
+        )
+        sidebar.show(report([message(1)], [said], of_reply=True, origins={3: "Doors [/b]\x1b[2J"}))
+        screen = drawn(app)
+        assert "Given to the newest reply" in screen
+        assert "▏ you  my door is blue" in screen
+        assert "now · words · from “Doors [/b]␛[2J”" in screen
+
+
+@pytest.mark.parametrize(
+    ("facts", "told"),
+    [
+        ({}, "Each turn is summed up"),
+        ({"summaries": 1, "all_above": True}, "1 summary; its turn is above"),
+        ({"summaries": 7, "all_above": True}, "7 summaries; their turns are above"),
+        ({"summaries": 7}, "7 summaries; none was needed"),
+    ],
+)
+async def test_says_why_no_summary_is_there(facts: dict[str, Any], told: str) -> None:
+    app, sidebar = host()
+    async with app.run_test(size=(70, 30)):
+        sidebar.show(report([message(1)], **facts))
+        assert told in drawn(app)
+
+
+@pytest.mark.parametrize(
+    ("parts", "told"),
+    [
+        (ScoreParts(recency=-0.25, total=-0.2), "3 d"),
+        (ScoreParts(vector=-0.1, importance=0.01, total=0.01), "3 d · important"),
+        (ScoreParts(form=0.5, text=0.1, total=0.6), "3 d · words"),
+        (ScoreParts(heat=0.2, recency=0.1, total=0.3), "3 d · often used"),
+    ],
+)
+async def test_a_reason_is_a_word_that_a_person_knows(parts: ScoreParts, told: str) -> None:
+    app, sidebar = host()
+    async with app.run_test(size=(70, 30)):
+        sidebar.show(report([], [replace(memory(7), parts=parts, branch=None)]))
+        line = next(line for line in drawn(app).splitlines() if "3 d" in line)
+        assert line.split("  ")[1].strip() == told or line.strip().startswith(told + "  ")
+
+
+async def test_a_branch_is_named_whole_or_not_at_all() -> None:
+    app, sidebar = host()
+    async with app.run_test(size=(28, 30)):
+        sidebar.show(report([], [replace(memory(7), branch="project_context_of_long_names")]))
+        assert "project" not in drawn(app)
+        assert "3 d · meaning" in drawn(app)
 
 
 async def test_says_when_the_window_is_a_guess() -> None:
     app, sidebar = host()
     async with app.run_test(size=(44, 30)):
-        sidebar.show(replace(report(), window=ContextWindow(4096, "estimated")))
+        guessed = replace(report().report, window=ContextWindow(4096, "estimated"))
+        sidebar.show(Picture(guessed))
         assert "estimated" in drawn(app)
 
 
