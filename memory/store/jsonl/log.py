@@ -142,7 +142,7 @@ def _told(home: Path) -> Iterator[None]:
         if error.errno in _FULL:
             raise StoreFullError(
                 f"Nothing can be written to {home}: the disk or quota is full.",
-                hint="Free some space and try again; nothing was half written.",
+                hint="Free some space. What is stored is whole.",
             ) from error
         if error.errno in _FORBIDDEN:
             raise StoreOpenError(
