@@ -187,6 +187,12 @@ class SafeEditor(TextArea):
                 return column - 1, column + 1
         return column, column
 
+    def render_line(self, y: int) -> Strip:
+        """A row; where there is no room for one, none: the placeholder cannot be wrapped to nothing."""
+        if self.content_size.width < 1:
+            return Strip.blank(0)
+        return super().render_line(y)
+
     def get_line(self, line_index: int) -> Text:
         """A line as it is drawn."""
         line = self.document.get_line(line_index)
