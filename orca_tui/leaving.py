@@ -37,6 +37,7 @@ class Leaving:
         app = self._app
         if not app.is_headless:
             exit_within(HARD_EXIT, code, getattr(app._driver, "attrs_before", None))
+        await app.sending.close(DRAIN)
         if app.bridge is not None:
             app.bridge.stop_all()
             with suppress(TimeoutError):

@@ -3,6 +3,8 @@
 A message that comes before the store is open waits for it; one that cannot be sent stays in the composer.
 """
 
+import asyncio
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -35,6 +37,8 @@ class Sending:
         self._app = app
         self._waiting: _Waiting | None = None
         self._under_way: Target | None = None
+        self._delivered: asyncio.Event | None = None
+        self._closed = False
         self._problem: OrcaError | None = None
 
     @property
@@ -79,6 +83,14 @@ class Sending:
             self._app.chat.hint_line.say("")
             self._send(waiting.sent, waiting.target)
 
+    async def close(self, wait: float) -> None:
+        """Nothing is sent any more: what waits stays in the composer, what is under way gets `wait` seconds."""
+        self._closed = True
+        self._waiting = None
+        if self._delivered is not None:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._delivered.wait(), wait)
+
     def refuse(self, problem: OrcaError) -> None:
         """The store cannot be opened: nothing is sent from here on, and what waits stays in the composer."""
         self._problem = problem
@@ -88,6 +100,8 @@ class Sending:
 
     def _take_message(self, sent: "Composer.Submitted") -> None:
         app = self._app
+        if self._closed:
+            return
         if self._problem is not None:
             self._say_problem(self._problem)
         elif app.conversation is None:
@@ -103,15 +117,18 @@ class Sending:
     def _send(self, sent: "Composer.Submitted", target: "Target") -> None:
         target.is_sending = True
         self._under_way = target
-        self._app.spawn(self._deliver(sent, target), "submit")
+        self._delivered = asyncio.Event()
+        self._app.spawn(self._deliver(sent, target, self._delivered), "submit")
 
-    async def _deliver(self, sent: "Composer.Submitted", target: "Target") -> None:
+    async def _deliver(self, sent: "Composer.Submitted", target: "Target", delivered: asyncio.Event) -> None:
         conversation = self._app.conversation
         assert conversation is not None  # noqa: S101 - nothing is sent without one
         try:
             await conversation.send(commands.unescape(sent.text), target=target, pasted=sent.pasted)
         except OrcaError as error:
             self._app.chat.add_error(error)
+        finally:
+            delivered.set()
 
     def _say_problem(self, problem: OrcaError) -> None:
         self._app.chat.hint_line.say(_("Nothing can be sent, the text stays here: {why}", why=problem))

@@ -59,6 +59,8 @@ class ModelPicker(ModalScreen[Picked | None]):
         self._choices: list[ProviderChoice] = []
         self._chosen: ProviderChoice | None = None
         self._cancel = threading.Event()
+        """Set when the try that runs is given up; each has its own."""
+        self._download = threading.Lock()
 
     def compose(self) -> ComposeResult:
         """Title, list or form, what is going on."""
@@ -108,7 +110,7 @@ class ModelPicker(ModalScreen[Picked | None]):
             field.display = name in asked
             field.value = choice.model if name == "model" else ""
         self.query_one(".dialog-title", Static).update(Content(label(_(choice.label))))
-        self.query_one(".dialog-intro", Static).update(Content(label(detail_said(choice.detail))))
+        self.query_one(".dialog-intro", Static).update(Content(about_form(choice)))
         self._say("")
         self.query_one(f"#{asked[-1] if choice.model else asked[0]}", Input).focus()
 
@@ -151,16 +153,17 @@ class ModelPicker(ModalScreen[Picked | None]):
         self.query_one("#choices", OptionList).focus()
 
     def _start(self, answer: Answer) -> None:
-        self._cancel.clear()
-        self.run_worker(self._try(answer), name="try", group="try", exclusive=True, description="try")
+        self._cancel.set()
+        self._cancel = threading.Event()
+        self.run_worker(self._try(answer, self._cancel), name="try", group="try", exclusive=True, description="try")
 
-    async def _try(self, answer: Answer) -> None:
+    async def _try(self, answer: Answer, cancel: threading.Event) -> None:
         assert self._chosen is not None  # noqa: S101 - a choice was made before
         changes = changes_for(self._chosen.kind, answer, self._settings)
         try:
             if self._chosen.kind == "local" and not self._chosen.available:
                 require_runtime(self._chosen)
-                await asyncio.to_thread(self._install)
+                await asyncio.to_thread(self._install, cancel)
             self._say(_("asking it for a word…"))
             model = await connect(self._home, self._settings, changes, self._env)
         except OrcaError as error:
@@ -168,17 +171,25 @@ class ModelPicker(ModalScreen[Picked | None]):
             return
         self.dismiss(Picked(model, with_changes(self._settings, changes)))
 
-    def _install(self) -> None:
-        """Fetch the built-in model; runs in a thread. Raises `ModelFileError`, also when the user cancelled."""
+    def _install(self, cancel: threading.Event) -> None:
+        """Fetch the built-in model; runs in a thread. Raises `ModelFileError`, also when the user cancelled.
+
+        One that was cancelled ends before the next begins.
+        """
         from memory.provider.model_files import install_builtin
 
-        def progress(done: int, total: int) -> None:
-            if self._cancel.is_set():
+        def go_on() -> None:
+            if cancel.is_set():
                 raise ModelFileError(_("The download was cancelled."))
+
+        def progress(done: int, total: int) -> None:
+            go_on()
             text = _("fetching the model: {n} %", n=100 * done // max(1, total))
             self.app.call_from_thread(self._say, text)
 
-        install_builtin(self._home, progress)
+        with self._download:
+            go_on()
+            install_builtin(self._home, progress)
 
     def _say(self, text: str, *, hint: str = "", bad: bool = False) -> None:
         line = Content.styled(clean(text), "$text-error" if bad else "$muted")
@@ -202,6 +213,13 @@ def short_detail(choice: "ProviderChoice") -> str:
     if choice.kind == "local" and has_runtime():
         return _("93 MB, fetched once; small, English only")
     return said
+
+
+def about_form(choice: "ProviderChoice") -> str:
+    """What is to be done in the form of a choice."""
+    if fields_of(choice) == ("model", "key"):
+        return _("Paste the key below; it is sent to this service only.")
+    return label(detail_said(choice.detail))
 
 
 def first_guess(choices: "Sequence[ProviderChoice]") -> int:

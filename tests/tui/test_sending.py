@@ -1,6 +1,7 @@
 """Where a message goes and whether it goes at all is settled when Enter is pressed, at any moment of the app's life."""
 
 import asyncio
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -8,9 +9,12 @@ from app_support import idle, make_app, running, screen_text, until, write
 from textual import events
 from textual.pilot import Pilot
 
+from memory.config import Home
 from memory.errors import StoreOpenError
+from memory.store import open_store
 from memory.types import Session
 from orca_tui.app import OrcaApp
+from orca_tui.draft import read_draft
 
 
 def press_at_once(app: OrcaApp, *keys: str) -> None:
@@ -163,3 +167,25 @@ async def test_esc_right_behind_enter_stops_the_reply(home: Path) -> None:
         await idle(pilot)
         assert app.chat.messages[0].content == "go"
         assert app.chat.messages[-1].state in ("stopped", "complete")
+
+
+async def test_what_waits_when_one_leaves_is_in_the_draft(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    app = make_app(home)
+    gate = held_back(app, monkeypatch)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await write(pilot, "not lost", send=False)
+        press_at_once(app, "enter", "ctrl+q")
+        await until(pilot, lambda: not app.is_running or app._exit)
+        gate.set()
+    assert read_draft(Home(home)).text == "not lost"
+
+
+async def test_what_is_sent_when_one_leaves_is_stored(home: Path) -> None:
+    app = make_app(home, [["never", asyncio.Event()]])
+    async with running(app) as pilot:
+        await write(pilot, "not lost", send=False)
+        press_at_once(app, "enter", "ctrl+q")
+        await until(pilot, lambda: app._exit)
+    with closing(open_store(Home(home).database)) as store:
+        assert [m.content for s in store.sessions() for m in store.path(s.id) if m.role == "user"] == ["not lost"]
+    assert read_draft(Home(home)).text == ""
