@@ -72,7 +72,8 @@ class LineList(ScrollView, can_focus=True):
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
         super().__init__(id=id)
         self._rows: Sequence[Row] = ()
-        self._places: dict[Hashable, Region] = {}
+        self._places: dict[Hashable, tuple[int, int]] = {}
+        """First and last row of each entry."""
         self._keys: list[Hashable] = []
         self._cursor = 0
         self._strips: dict[tuple[int, bool], Strip] = {}
@@ -103,8 +104,8 @@ class LineList(ScrollView, can_focus=True):
         self._places = {}
         for y, row in enumerate(self._rows):
             if row.key is not None:
-                spot = Region(0, y, width, 1)
-                self._places[row.key] = self._places.get(row.key, spot).union(spot)
+                first = self._places.get(row.key)
+                self._places[row.key] = (first[0] if first else y, y)
         self._keys = list(self._places)
         self._cursor = min(self._cursor, max(0, len(self._keys) - 1))
         if before in self._places:
@@ -113,6 +114,11 @@ class LineList(ScrollView, can_focus=True):
         self.virtual_size = Size(width, len(self._rows))
         self.refresh()
         self.cursor_moved()
+
+    def redraw(self) -> None:
+        """Draw the same rows anew: what they show has changed, not how many they are."""
+        self._strips.clear()
+        self.refresh()
 
     def move_to(self, key: Hashable) -> None:
         """Put the cursor on an entry; nothing happens when there is no such entry."""
@@ -160,7 +166,8 @@ class LineList(ScrollView, can_focus=True):
 
     def action_page(self, direction: int) -> None:
         """Step as many entries as fill the window."""
-        height = self._places[self.cursor_key].height if self.cursor_key in self._places else 1
+        first, last = self._places.get(self.cursor_key, (0, 0))
+        height = last - first + 1
         self._set_cursor(self._cursor + direction * max(1, self.scrollable_content_region.height // height))
 
     def action_first(self) -> None:
@@ -182,9 +189,10 @@ class LineList(ScrollView, can_focus=True):
             self.scroll_relative(y=place - self._cursor, animate=False)
             return
         self._cursor = max(0, min(place, len(self._keys) - 1))
-        region = self._places[self._keys[self._cursor]]
+        first, last = self._places[self._keys[self._cursor]]
         if self._cursor == 0:
-            region = region.union(Region(0, 0, region.width, 1))
+            first = 0
+        region = Region(0, first, self.virtual_size.width, last - first + 1)
         self.scroll_to_region(region, animate=False, force=True, immediate=True)
         self.refresh()
         self.cursor_moved()

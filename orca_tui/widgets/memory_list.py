@@ -56,6 +56,8 @@ class MemoryList(FilterList):
         self._now = now or SystemClock().now
         self._moment = ""
         self._items: Sequence[MemoryRow] = ()
+        self._searched: dict[int, str] = {}
+        """What a filter looks at, by id; filled at the first."""
         self._found: dict[int, MemoryRow] = {}
         self._marks: set[int] = set()
         self._empty = ""
@@ -65,6 +67,7 @@ class MemoryList(FilterList):
     def show(self, rows: Sequence[MemoryRow], empty: str) -> None:
         """Show these; `empty` teaches when there is none. Marks on what is not there any more go."""
         self._items, self._empty = rows, empty
+        self._searched.clear()
         self._marks &= {row.memory.id for row in rows}
         self._moment = self._now()
         self.rebuild()
@@ -78,7 +81,8 @@ class MemoryList(FilterList):
         """Take all marks away; tells whether there were any."""
         had = bool(self._marks)
         self._marks.clear()
-        self.rebuild()
+        self.redraw()
+        self.cursor_moved()
         return had
 
     @property
@@ -111,11 +115,12 @@ class MemoryList(FilterList):
         if deed == "mark":
             if self.current is not None:
                 self._marks ^= {self.current.memory.id}
-                self.rebuild()
+                self.redraw()
                 self.action_move(1)
         elif deed == "mark_all":
             self._marks = set() if self.marked else set(self._found)
-            self.rebuild()
+            self.redraw()
+            self.cursor_moved()
         else:
             row = self.current
             self.post_message(DeedAsked(deed, "long_term" if row else None, row.memory.id if row else 0))
@@ -125,7 +130,9 @@ class MemoryList(FilterList):
     def build(self, width: int) -> Sequence[Row]:
         """Filter and memories."""
         words = self.filter_words
-        found = [row for row in self._items if all(word in _searched(row.memory) for word in words)]
+        if words and not self._searched:
+            self._searched = {row.memory.id: _searched(row.memory) for row in self._items}
+        found = [row for row in self._items if all(word in self._searched[row.memory.id] for word in words)]
         self._found = {row.memory.id: row for row in in_order(found, self.order, turned=self.turned)}
         rows = self.filter_rows()
         if not self._found:

@@ -239,17 +239,18 @@ async def test_jumps_to_the_source_in_its_session(home: Path) -> None:
         await write(pilot, "I moved to Lisbon last spring and work from there")
         await idle(pilot)
         await rest(pilot)
-        message = app.chat.messages[0]
+        message, talk = app.chat.messages[0], app.conversation
+        assert talk is not None
         for row in list(core_of(app).curator.all()):
             core_of(app).curator.erase(row.id)
         core_of(app).curator.keep_message(message.id)
         await pilot.press("ctrl+n")
-        await until(pilot, lambda: app.chat.session_id is None)
+        await until(pilot, lambda: talk.session_id is None)
         screen = await open_memories(pilot)
         await pilot.press("enter")
         await until(pilot, lambda: app.focused is screen.detail)
         await pilot.press("o")
-        await until(pilot, lambda: app.screen is app.chat and app.chat.session_id == message.session_id)
+        await until(pilot, lambda: app.screen is app.chat and talk.session_id == message.session_id)
         await until(pilot, lambda: app.focused is app.chat.transcript)
 
 
