@@ -228,7 +228,8 @@ class Store(Protocol):
 
     def waiting_for_embedding(self, *, model: str, limit: int = 100) -> list[tuple[ItemKind, int, str]]:
         """Items without a vector of `model`: kind, id and text, oldest first. Finished messages of 10 characters
-        or more by user and assistant, all summaries (neither of incognito sessions), all memories not trashed."""
+        or more (15 bytes: five Chinese characters) by user and assistant, all summaries (neither of incognito
+        sessions), all memories not trashed."""
         ...
 
     def count_waiting(self, *, model: str) -> int:

@@ -34,7 +34,8 @@ _EMBEDDED: dict[ItemKind, tuple[str, str]] = {
     "message": (
         "item.timestamp",
         "session.incognito = 0 AND item.state <> 'streaming' AND item.role IN ('user', 'assistant')"
-        " AND length(item.content) >= 10 AND json_extract(item.metadata, '$.forgotten') IS NULL",
+        " AND (length(item.content) >= 10 OR octet_length(item.content) >= 15)"
+        " AND json_extract(item.metadata, '$.forgotten') IS NULL",
     ),
     "short_term": ("item.created_at", "session.incognito = 0"),
     "long_term": ("item.created_at", "item.status <> 'trashed'"),
@@ -62,7 +63,8 @@ class EmbeddingPart(StorePart):
 
     def waiting_for_embedding(self, *, model: str, limit: int = 100) -> list[tuple[ItemKind, int, str]]:
         """Items without a vector of `model`: kind, id and text, oldest first. Finished messages of 10 characters
-        or more by user and assistant, all summaries (neither of incognito sessions), all memories not trashed."""
+        or more (15 bytes: five Chinese characters) by user and assistant, all summaries (neither of incognito
+        sessions), all memories not trashed."""
         limit = max(limit, 0)
         found: list[tuple[str, ItemKind, int, str]] = []
         with self._db.read() as connection:

@@ -39,7 +39,8 @@ CREATE INDEX main_messages_by_role ON main_messages (role) WHERE role IN ('user'
 CREATE INDEX main_messages_by_parent ON main_messages (parent_id);
 CREATE INDEX main_messages_streaming ON main_messages (id) WHERE state = 'streaming';
 CREATE INDEX main_messages_to_embed ON main_messages (id)
-  WHERE has_embedding = 0 AND state <> 'streaming' AND role IN ('user', 'assistant') AND length(content) >= 10;
+  WHERE has_embedding = 0 AND state <> 'streaming' AND role IN ('user', 'assistant')
+    AND (length(content) >= 10 OR octet_length(content) >= 15);
 
 CREATE TABLE subagent_messages (
   id INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -56,6 +56,13 @@ def test_finished_talk_summaries_and_memories_wait_oldest_first(store: Store) ->
     assert store.count_waiting(model="m") == 5
 
 
+def test_a_short_sentence_in_chinese_is_worth_a_vector(store: Store) -> None:
+    session = store.create_session()
+    said = store.add_message(session.id, "user", "我想去京都看红叶")
+    store.add_message(session.id, "user", "好的，谢谢"[:4])
+    assert waiting(store) == [("message", said.id)]
+
+
 def test_vectors_are_stored_once_and_marked(store: Store) -> None:
     items = fill(store)
     assert store.put_embeddings(items, vectors(len(items)), model="m") == len(items)

@@ -18,8 +18,8 @@ from memory.types import Candidate, ItemKind, MemoryStatus, Message, Scope
 if TYPE_CHECKING:
     from memory.provider.base import Vectors
 
-LEAST_LENGTH = 10
-"""Characters of a message that is worth a vector."""
+LEAST_LENGTH, LEAST_BYTES = 10, 15
+"""A message of so many characters or bytes of UTF-8 is worth a vector: ten letters, or five Chinese characters."""
 
 
 class SearchPart(JSONLPart):
@@ -88,7 +88,8 @@ class SearchPart(JSONLPart):
 
     def waiting_for_embedding(self, *, model: str, limit: int = 100) -> list[tuple[ItemKind, int, str]]:
         """Items without a vector of `model`: kind, id and text, oldest first. Finished messages of 10 characters
-        or more by user and assistant, all summaries (neither of incognito sessions), all memories not trashed."""
+        or more (15 bytes: five Chinese characters) by user and assistant, all summaries (neither of incognito
+        sessions), all memories not trashed."""
         with self._log.reading():
             found = sorted(self._waiting(model), key=lambda item: item[0])
         return [(kind, item_id, text) for _, kind, item_id, text in found[: max(limit, 0)]]
@@ -142,4 +143,5 @@ class SearchPart(JSONLPart):
 
 def _worth_a_vector(message: Message) -> bool:
     finished = message.state != "streaming" and message.role in SEARCHED_ROLES
-    return finished and len(message.content) >= LEAST_LENGTH
+    text = message.content
+    return finished and (len(text) >= LEAST_LENGTH or len(text.encode(errors="replace")) >= LEAST_BYTES)
