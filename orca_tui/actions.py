@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import get_args
 
 from memory.config import Language
@@ -31,7 +32,7 @@ class Actions(MemoryActions):
     async def help(self, _argument: str) -> None:
         """All keys and commands."""
         if not isinstance(self._app.screen, Page):
-            self._app.push_screen(Page(_("Keys and commands"), pages.help_lines(self._app.keymap)))
+            self._app.push_screen(Page(_("Keys and commands"), partial(pages.help_lines, self._app.keymap)))
 
     async def palette(self, _argument: str) -> None:
         """The command palette."""

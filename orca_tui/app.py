@@ -30,7 +30,7 @@ from orca_tui.screens.chat import ChatScreen
 from orca_tui.sending import Sending
 from orca_tui.startup import Startup
 from orca_tui.terminal import write_log
-from orca_tui.themes import VARIABLES
+from orca_tui.themes import VARIABLES, variable_defaults
 from orca_tui.theming import ThemeShelf
 from orca_tui.widgets.composer import Composer
 
@@ -121,8 +121,9 @@ class OrcaApp(MemoryRoom, App[object], inherit_bindings=False):
         return (self._guard,)
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
-        """Values for themes that are not ours."""
-        return dict(VARIABLES)
+        """Values for themes that are not ours; what fits our dark one fits any dark one."""
+        theme = self.current_theme
+        return dict(VARIABLES) if theme.dark else variable_defaults(theme)
 
     def on_ready(self) -> None:
         """The first frame is on the screen: now the store, then the model."""

@@ -1,15 +1,22 @@
 """What goes on in the background → what is said about it on the screen."""
 
+import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from memory.errors import StoreError
 from memory.events import MemoryChanged, QueueChanged, SavingChanged, UpkeepChanged
-from memory.text import clean
+from memory.text import clean, label
 from orca_tui.i18n import _
 
 if TYPE_CHECKING:
     from memory.events import BackgroundEvent
+    from memory.store.base import Store
     from orca_tui.app import OrcaApp
 
+TOLD, TOLD_CELLS = 3, 80
+"""Memories that one notice names, and how much of each."""
 LASTING = 24 * 3600.0
 """Seconds that a notice stays unless what it tells of ends."""
 
@@ -21,10 +28,27 @@ def show(app: "OrcaApp", event: "BackgroundEvent") -> None:
             app.chat.show_queue(waiting, status, problem)
         case MemoryChanged() if app.conversation is not None:
             app.spawn(app.conversation.refresh_memory(), "refresh")
+            if event.action == "add" and event.kind == "long_term":
+                app.spawn(_tell_of_memories(app, app.conversation.core.store, event.ids), "remembered")
         case UpkeepChanged(problem=problem) if problem:
             app.notify(clean(_("Memory upkeep is tried again: {why}", why=problem)), markup=False)
         case SavingChanged():
             _show_saving(app, event)
+
+
+async def _tell_of_memories(app: "OrcaApp", store: "Store", ids: "Sequence[int]") -> None:
+    """Say what is remembered from now on, and what waits for review."""
+    with suppress(StoreError):  # gone by now, or told where it matters
+        memories = [await asyncio.to_thread(store.memory, memory_id) for memory_id in ids[:TOLD]]
+        lines = [
+            _("For review: {text}", text=label(memory.content, TOLD_CELLS))
+            if memory.status == "pending"
+            else _("Remembered: {text}", text=label(memory.content, TOLD_CELLS))
+            for memory in memories
+        ]
+        if len(ids) > TOLD:
+            lines.append(_("… and {n} more", n=len(ids) - TOLD))
+        app.notify("\n".join(lines), markup=False)
 
 
 def _show_saving(app: "OrcaApp", event: SavingChanged) -> None:

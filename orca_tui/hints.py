@@ -14,12 +14,12 @@ def resting(keymap: Keymap) -> Pairs:
         ("/", _("commands")),
         *_pairs(
             keymap,
+            ("sidebar", _("memory")),
             ("help", _("help")),
             ("model", _("model")),
             ("new", _("new")),
             ("quit", _("quit")),
             ("sessions", _("sessions")),
-            ("sidebar", _("memory")),
             ("memory", _("search")),
         ),
     ]
@@ -39,6 +39,7 @@ def greeting(keymap: Keymap) -> Pairs:
         *_pairs(
             keymap,
             ("model", _("choose who answers")),
+            ("sidebar", _("what it remembers")),
             ("sessions", _("earlier sessions")),
             ("help", _("all keys")),
             short=False,

@@ -126,6 +126,11 @@ TEXTS: dict[str, str] = {
     # Start, end, keys
     "orca is still starting; try again in a moment.": "orca 还在启动，请稍后再试。",
     "Nothing can be sent, the text stays here: {why}": "现在不能发送，文字保留在这里：{why}",
+    "starting…": "正在启动…",
+    "what it remembers": "它记得什么",
+    "Remembered: {text}": "已记住：{text}",
+    "For review: {text}": "待审核：{text}",
+    "… and {n} more": "……还有 {n} 条",
     "Paste the key below; it is sent to this service only.": "请在下面粘贴密钥；它只会发给这个服务。",
     "The message before is still being stored; Enter sends this then": "上一条消息还在保存，稍后再按 Enter 发送",
     "orca is still starting; this is sent as soon as it is there": "orca 还在启动，就绪后立即发送",

@@ -23,14 +23,33 @@ EDITOR_KEYS: tuple[tuple[str, str], ...] = (
 )
 
 
-def help_lines(keymap: keys.Keymap) -> list[Content]:
-    """Every command by group, with its keys in force, and the fixed keys of the editor."""
+MEANING_AT = 28
+"""Cells from the left at which the help page says what a key or command does."""
+
+
+def help_lines(keymap: keys.Keymap, width: int) -> list[Content]:
+    """Every command by group, with its keys in force, and the fixed keys of the editor. Lines of `width` cells.
+
+    What is longer goes on below where it began.
+    """
+    return [line for whole in _help(keymap) for line in _hung(whole, width)]
+
+
+def _hung(line: Content, width: int) -> list[Content]:
+    if line.cell_length <= width or width < MEANING_AT + 10:
+        return [line]
+    left, right = line.divide([MEANING_AT])
+    first, *rest = right.wrap(width - MEANING_AT)
+    return [left + first, *(Content(" " * MEANING_AT) + one for one in rest)]
+
+
+def _help(keymap: keys.Keymap) -> list[Content]:
     lines: list[Content] = []
     for group in dict.fromkeys(command.group for command in COMMANDS):
         lines += [Content(""), Content.styled(_(group), "bold $text-primary")]
         lines += [_command_line(command, keymap) for command in COMMANDS if command.group == group]
     lines += [Content(""), Content.styled(_("Keys"), "bold $text-primary")]
-    lines += [_pair(key, _(meaning), 28) for key, meaning in EDITOR_KEYS]
+    lines += [_pair(key, _(meaning), MEANING_AT) for key, meaning in EDITOR_KEYS]
     lines += [Content(""), Content.styled(_("On a memory: memory screen, sidebar, why"), "bold $text-primary")]
     lines += [_memory_line(one, keymap) for one in MEMORY_KEYS]
     lines += [
@@ -95,14 +114,14 @@ async def doctor_lines(home: Home, settings: Settings) -> list[Content]:
 def _command_line(command: Command, keymap: keys.Keymap) -> Content:
     shown = ", ".join(keys.display(key) for key in keys.split(keymap.keys[command.name])[:2])
     line = _pair(shown, f"/{command.name}", 14)
-    line += Content(" " * max(2, 28 - line.cell_length)) + Content(_(command.summary))
+    line += Content(" " * max(2, MEANING_AT - line.cell_length)) + Content(_(command.summary))
     return line + Content.styled(f"  {command.argument}", "$muted") if command.argument else line
 
 
 def _memory_line(one: MemoryKey, keymap: keys.Keymap) -> Content:
     shown = " ".join(keys.display(key) for key in in_force(one.name, keymap.others)[:2])
     line = _pair(shown, PREFIX + one.name, 10)
-    return line + Content(" " * max(2, 28 - line.cell_length)) + Content(_(one.summary))
+    return line + Content(" " * max(2, MEANING_AT - line.cell_length)) + Content(_(one.summary))
 
 
 def _pair(left: str, right: str, width: int = 22) -> Content:

@@ -51,6 +51,7 @@ class Startup:
             await core.start()
         except OrcaError as error:
             app.chat.add_error(error)
+            app.chat.set_model("", "")
             app.sending.refuse(error)
             return
         queue = core.queue

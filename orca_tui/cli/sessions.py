@@ -26,14 +26,17 @@ def run(arguments: Namespace, home: Home) -> int:
             else:
                 for session in sessions:
                     title = label(session.title, 80) or "(no title)"
-                    plain_print(f"{session.id[:8]}  {local_time(session.updated_at)}  {title}")
+                    mark = "  (incognito)" if session.incognito else ""
+                    plain_print(f"{session.id[:8]}  {local_time(session.updated_at)}  {title}{mark}")
             return 0
         session = store.find_session(arguments.id)
         messages = store.path(session.id)
     if arguments.json:
         print_json({"session": session, "messages": messages})
         return 0
-    plain_print(f"{label(session.title, 200) or '(no title)'}  ({session.id})")
+    plain_print(
+        f"{label(session.title, 200) or '(no title)'}  ({session.id}{', incognito' if session.incognito else ''})"
+    )
     for message in messages:
         plain_print(f"\n{local_time(message.timestamp)}  {message.role}{_note(message)}")
         plain_print(message.content)

@@ -9,6 +9,7 @@ from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from textual import events
 from textual.app import ComposeResult
 from textual.content import Content
 from textual.timer import Timer
@@ -73,6 +74,7 @@ class ChatScreen(SideColumns):
         self.composer.cursor_blink = self._blink
         self.composer.taker = self.taker
         self.status = StatusBar(id="status")
+        self.status.update_status(is_starting=True)
         self.hint_line = HintLine(id="hints")
         with BareHorizontal(id="main"):
             yield BareVertical(id="panel")
@@ -168,7 +170,7 @@ class ChatScreen(SideColumns):
 
     def set_model(self, name: str, notice: str, *, tiny: bool = False) -> None:
         """Who answers, and what is to be known about it; both may be empty."""
-        self.status.update_status(model=name, tiny=tiny)
+        self.status.update_status(model=name, tiny=tiny, is_starting=False)
         self._model_notice = notice
         self.welcome.show_notice(notice)
 
@@ -288,6 +290,24 @@ class ChatScreen(SideColumns):
     def focus_main(self) -> None:
         """Back to the composer."""
         self.composer.focus()
+
+    def room_below(self) -> int:
+        """The composer's lines."""
+        return self.composer.outer_size.height
+
+    def on_text_area_changed(self) -> None:
+        """The composer may have grown or shrunk."""
+        if self.has_class("-over-panel") or self.has_class("-over-sidebar"):
+            self.call_after_refresh(self.fit_overlays)
+
+    def on_key(self, event: events.Key) -> None:
+        """Text that is typed in the transcript is meant for the composer."""
+        if not event.is_printable or not self._is_furnished or self.focused is not self.transcript:
+            return
+        if event.key not in self.transcript._bindings.key_to_bindings:
+            event.stop()
+            self.composer.focus()
+            self.composer.post_message(events.Key(event.key, event.character))
 
     def go_to_sessions(self) -> None:
         """Move to the list of sessions, opening it when it is hidden."""

@@ -45,8 +45,20 @@ class SideColumns(BareScreen):
         opened = self.has_class("-over-panel") or self.has_class("-over-sidebar")
         self.remove_class("-over-panel", "-over-sidebar")
         if opened:
+            self.fit_overlays()
             self.focus_main()
         return opened
+
+    def room_below(self) -> int:
+        """Lines below the transcript where one types, which nothing may cover."""
+        raise NotImplementedError
+
+    def fit_overlays(self) -> None:
+        """Let what lies over the chat end above where one types."""
+        height = self.query_one("#main").size.height - self.room_below()
+        for name in ("panel", "sidebar"):
+            styles = self.query_one(f"#{name}").styles
+            styles.max_height = max(1, height) if self.has_class(f"-over-{name}") else None
 
     def focus_main(self) -> None:
         """Give the focus back to where one types."""
@@ -58,6 +70,7 @@ class SideColumns(BareScreen):
             self.remove_class("-over-sidebar")
         if self.size.width >= FULL:
             self.remove_class("-over-panel")
+        self.fit_overlays()
 
     def _toggle(self, column: str, room: int) -> None:
         if self.size.width >= room:
@@ -67,5 +80,6 @@ class SideColumns(BareScreen):
         opened = not self.has_class(over)
         self.remove_class("-over-panel", "-over-sidebar")
         self.set_class(opened, over)
+        self.fit_overlays()
         if not opened:
             self.focus_main()

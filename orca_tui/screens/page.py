@@ -1,6 +1,6 @@
 """A page of text over the chat: help, search results, doctor. Scrolls; Esc closes."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import ClassVar
 
@@ -14,6 +14,9 @@ from textual.widgets import Static
 from memory.text import label
 from orca_tui.i18n import _
 
+Lines = Sequence[Content] | Callable[[int], Sequence[Content]]
+"""Lines that may be wrapped anywhere, or what makes them for a width in cells."""
+
 
 class PageBody(VerticalScroll):
     """The scrolling part."""
@@ -26,6 +29,23 @@ class PageBody(VerticalScroll):
     ]
 
 
+class PageText(PageBody):
+    """Lines that are laid out for its width."""
+
+    def __init__(self, lines: Lines) -> None:
+        super().__init__(classes="dialog-body")
+        self._lines = lines
+
+    def compose(self) -> ComposeResult:
+        """The text."""
+        yield Static(markup=False)
+
+    def on_resize(self) -> None:
+        """Lay it out."""
+        lines = self._lines(self.scrollable_content_region.width) if callable(self._lines) else self._lines
+        self.query_one(Static).update(Content("\n").join(lines))
+
+
 class Page(ModalScreen[None]):
     """A title and lines that were made from plain text (`Content`, never markup)."""
 
@@ -34,18 +54,17 @@ class Page(ModalScreen[None]):
         Binding("escape,q", "close", show=False, id="page.close"),
     ]
 
-    def __init__(self, title: str, lines: Sequence[Content], *, note: str = "") -> None:
+    def __init__(self, title: str, lines: Lines, *, note: str = "") -> None:
         super().__init__(classes="-dialog")
         self._title = title
-        self._lines = list(lines)
+        self._lines = lines
         self._note = note
 
     def compose(self) -> ComposeResult:
         """Title, scrolling text, closing hint."""
         with Vertical(classes="dialog"):
             yield Static(Content(label(self._title)), classes="dialog-title", markup=False)
-            with PageBody(classes="dialog-body"):
-                yield Static(Content("\n").join(self._lines), markup=False)
+            yield PageText(self._lines)
             yield Static(Content(self._note or _("Esc closes")), classes="dialog-hint", markup=False)
 
     def on_mount(self) -> None:

@@ -92,7 +92,7 @@ class MemorySidebar(LineList):
     def build(self, width: int) -> Sequence[Row]:
         """The whole column."""
         rows = [*self._head(width), *self._review()]
-        for tier in TIERS:
+        for tier in TIERS if self._report is not None else ():
             rows.append(text_row())
             if tier == "short_term" and self._picture is not None:
                 told = _("Given to the newest reply") if self._picture.of_reply else _("For the next reply")
@@ -118,7 +118,7 @@ class MemorySidebar(LineList):
         title = Content.styled(_("Memory"), "bold $heading")
         report = self._report
         if report is None:
-            return [Row(lambda: title), Row(partial(stacked_bar, width, []))]
+            return [Row(lambda: title), text_row(_("starting…"), "$muted")]
         used = sum(use.used for use in report.tiers)
         numbers = Content.styled(budget_numbers(used, report.budget), "bold $tier-over" if used > report.budget else "")
         parts = [(use.used / max(1, report.budget), TIERS[use.tier][1]) for use in report.tiers]

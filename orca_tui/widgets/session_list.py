@@ -94,7 +94,8 @@ class SessionList(FilterList):
     def _title(self, row: SessionRow, width: int) -> Content:
         current = row.id == self._current
         mark = ("▌ ", "$user-bar") if current else ("  ", "")
-        return Content.assemble(mark, (_shown(row), "bold" if current else "")).truncate(width, ellipsis=True)
+        hidden = ("◌ ", "$warning") if row.incognito else ("", "")
+        return Content.assemble(mark, hidden, (_shown(row), "bold" if current else "")).truncate(width, ellipsis=True)
 
     def _facts(self, row: SessionRow, width: int) -> Content:
         current = row.id == self._current

@@ -26,6 +26,8 @@ class Status:
     activity: str = ""
     """What is going on (`streaming`, `waiting 3 s`); empty at rest."""
     model: str = ""
+    is_starting: bool = False
+    """Whether it is not known yet who answers."""
     tiny: bool = False
     """Whether the model is the very small built-in one."""
     window: "ContextWindow | None" = None
@@ -116,6 +118,8 @@ def _activity(status: Status) -> _Part:
 
 
 def _model(status: Status) -> _Part:
+    if not status.model and status.is_starting:
+        return _Part([(20, Content.styled(_("starting…"), "$muted"))])
     if not status.model:
         return _Part([(20, Content.styled(_("no model"), "$warning"))])
     limits = [(8, 40), (12, 24), (20, 14)]

@@ -13,6 +13,7 @@ from orca_tui.commands import COMMANDS
 from orca_tui.screens.choose import Choose
 from orca_tui.screens.model_picker import ModelPicker
 from orca_tui.screens.page import Page
+from orca_tui.themes import VARIABLES
 from orca_tui.widgets.memory_sidebar import MemorySidebar
 from orca_tui.widgets.session_list import SessionList
 
@@ -257,3 +258,96 @@ async def test_f2_opens_the_choices(home: Path) -> None:
         await until(pilot, lambda: isinstance(app.screen, ModelPicker) and "SiliconFlow" in screen_text(app))
         await pilot.press("escape")
         await until(pilot, lambda: app.screen is app.chat)
+
+
+async def test_help_goes_on_below_where_it_began(home: Path) -> None:
+    app = make_app(home)
+    async with running(app, (60, 30)) as pilot:
+        await pilot.press("f1")
+        await until(pilot, lambda: isinstance(app.screen, Page) and "/help" in screen_text(app))
+        lines = screen_text(app).splitlines()
+        wrapped = next(at for at, line in enumerate(lines) if "/incognito" in line)
+        column = lines[wrapped].index("Begin")
+        assert lines[wrapped + 1][:column].strip() == ""
+        assert lines[wrapped + 1][column] != " "
+
+
+async def test_typing_goes_on_after_a_session_was_opened(home: Path) -> None:
+    app = make_app(home, ["Answer."])
+    async with running(app, (140, 30)) as pilot:
+        await write(pilot, "Question")
+        await idle(pilot)
+        await pilot.press("ctrl+n")
+        await until(pilot, lambda: "Answer." not in screen_text(app))
+        await pilot.press("ctrl+o", "enter")
+        await until(pilot, lambda: "Answer." in screen_text(app))
+        await pilot.press("h", "i")
+        await until(pilot, lambda: app.chat.composer.text == "hi")
+
+
+async def test_what_is_typed_in_the_transcript_goes_to_the_composer(home: Path) -> None:
+    app = make_app(home, ["Answer."])
+    async with running(app) as pilot:
+        await write(pilot, "Question")
+        await idle(pilot)
+        app.chat.transcript.focus()
+        await pilot.press("j", "k", "y", "e", "s")
+        await until(pilot, lambda: app.chat.composer.text == "yes")
+
+
+@pytest.mark.parametrize(("key", "name"), [("f3", "sidebar"), ("f4", "panel")])
+async def test_an_overlay_leaves_the_composer_and_the_status_line_free(home: Path, key: str, name: str) -> None:
+    app = make_app(home)
+    async with running(app, (80, 24)) as pilot:
+        column = app.chat.query_one(f"#{name}")
+        await pilot.press(key)
+        await until(pilot, lambda: column.display and column.region.bottom == app.chat.composer.region.y)
+        await write(pilot, "one\ntwo\nthree", send=False)
+        await until(pilot, lambda: column.region.bottom == app.chat.composer.region.y < 18)
+        await pilot.resize_terminal(160, 30)
+        await until(pilot, lambda: column.region.bottom == app.chat.composer.region.bottom)
+
+
+async def test_a_notice_covers_neither_composer_nor_status_line(home: Path) -> None:
+    app = make_app(home)
+    async with running(app, (80, 24)) as pilot:
+        app.notify("a notice\nof two lines", markup=False)
+        await until(pilot, lambda: "a notice" in screen_text(app))
+        at = next(y for y, line in enumerate(screen_text(app).splitlines()) if "a notice" in line)
+        assert at < 4
+
+
+async def test_what_is_remembered_is_told(home: Path) -> None:
+    app = make_app(home, ["Noted."])
+    async with running(app, (120, 30)) as pilot:
+        await write(pilot, "Remember that my [/b] key\x1b[2J lies under the mat")
+        await until(pilot, lambda: "Remembered: " in screen_text(app))
+        assert "[/b]" in screen_text(app)
+        await idle(pilot)
+
+
+async def test_before_it_is_known_nothing_is_said_of_models_and_numbers(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = make_app(home)
+
+    async def never() -> None:
+        app.warn(app.keymap.unknown(await app.chat.furnish()))
+
+    monkeypatch.setattr(app._startup, "run", never)
+    async with app.run_test(size=(120, 30)) as pilot:
+        await until(pilot, lambda: screen_text(app).count("starting…") == 2)
+        assert not any(part in screen_text(app) for part in ("no model", "0 / 0", "Nothing yet"))
+
+
+async def test_the_first_hints_name_the_memory(home: Path) -> None:
+    app = make_app(home)
+    async with running(app, (80, 24)):
+        assert "F3 memory" in screen_text(app)
+        assert "what it remembers" in screen_text(app)
+
+
+async def test_a_light_theme_of_textual_gets_colours_of_its_own(home: Path) -> None:
+    app = make_app(home, settings=replace(SETTINGS, ui=UISettings(language="en", theme="textual-light")))
+    async with running(app):
+        assert app.theme_variables["user-background"] != VARIABLES["user-background"]
