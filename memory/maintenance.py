@@ -138,6 +138,8 @@ class Maintenance:
         waiting = await asyncio.to_thread(self._unextracted, session.id)
         if len(waiting) >= self._settings.extract_every:
             await self._extract(session, waiting, by_rules=False)
+            waiting = []
+        await self._drop_old_summaries(session.id, waiting)
 
     async def _forget(self, session: Session, user: Message, reply: Message) -> bool:
         """Do what the user asks to be forgotten. The reply repeats what it was about, so it goes as well."""
@@ -167,16 +169,22 @@ class Maintenance:
                 first_message_id=user.id,
                 last_message_id=reply.id,
             )
-            self._store.keep_short_term(session.id, self._settings.short_term_keep)
             return row.id
 
         self._notify(MemoryChanged(session.id, "short_term", "add", (await asyncio.to_thread(write),)))
+
+    async def _drop_old_summaries(self, session_id: str, waiting: Sequence[Message] = ()) -> None:
+        """Keep the newest summaries, and older ones of turns that still wait for extraction."""
+        keep, spare = self._settings.short_term_keep, {message.id for message in waiting}
+        await asyncio.to_thread(self._store.keep_short_term, session_id, keep, spare=spare)
 
     async def _end(self, session_id: str, by_rules: bool) -> None:
         session = await asyncio.to_thread(self._store.session, session_id)
         if not session.incognito:
             await self._propose(session)
-            await self._extract(session, await asyncio.to_thread(self._unextracted, session_id), by_rules=by_rules)
+            if waiting := await asyncio.to_thread(self._unextracted, session_id):
+                await self._extract(session, waiting, by_rules=by_rules)
+                await self._drop_old_summaries(session_id)
 
     async def _catch_up(self) -> None:
         for session in await asyncio.to_thread(self._store.sessions, limit=CATCH_UP):
@@ -192,8 +200,6 @@ class Maintenance:
         return users[seen + 1 :]
 
     async def _extract(self, session: Session, messages: Sequence[Message], *, by_rules: bool) -> None:
-        if not messages:
-            return
         ruled = [(message, finding) for message in messages for finding in find(typed_text(message))]
         told = None
         if not by_rules:

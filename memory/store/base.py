@@ -5,7 +5,7 @@ Async callers run them in a thread (`asyncio.to_thread`). Errors are leaves of `
 `NotFoundError`. Foreign text is stored as it came; only NUL and lone surrogates are repaired.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from memory.types import (
@@ -137,8 +137,11 @@ class Store(Protocol):
         """One summary."""
         ...
 
-    def keep_short_term(self, session_id: str, keep: int) -> int:
-        """Remove all but the newest `keep` summaries, journalled; tells how many went."""
+    def keep_short_term(self, session_id: str, keep: int, *, spare: Collection[int] = ()) -> int:
+        """Remove all but the newest `keep` summaries, journalled; tells how many went.
+
+        Those that begin at a message of `spare` stay as well.
+        """
         ...
 
     def add_memory(self, new: NewMemory, *, actor: str, reason: str = "") -> LongTermMemory:

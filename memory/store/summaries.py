@@ -1,5 +1,6 @@
 """Short-term memory: the summaries of a session's turns."""
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from memory.store import fts, journal
@@ -56,12 +57,16 @@ class SummaryPart(StorePart):
         with self._db.read() as connection:
             return _read(connection, memory_id)
 
-    def keep_short_term(self, session_id: str, keep: int) -> int:
-        """Remove all but the newest `keep` summaries, journalled; tells how many went."""
+    def keep_short_term(self, session_id: str, keep: int, *, spare: Collection[int] = ()) -> int:
+        """Remove all but the newest `keep` summaries, journalled; tells how many went.
+
+        Those that begin at a message of `spare` stay as well.
+        """
         now = self._clock.now()
         with self._db.write() as connection, journal.one_act(connection):
             read_session(connection, session_id)
-            dropped = _newest(connection, session_id)[max(keep, 0) :]
+            old = _newest(connection, session_id)[max(keep, 0) :]
+            dropped = [summary for summary in old if summary.first_message_id not in spare]
             forget_vectors(connection, "short_term", [summary.id for summary in dropped], has_vec0=self._has_vec0)
             for summary in dropped:
                 connection.execute("DELETE FROM short_term_memories WHERE id = ?", (summary.id,))

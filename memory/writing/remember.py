@@ -54,7 +54,8 @@ class Rememberer:
         if same is not None:
             trusted = not doubt or same.status == "pending"
             if trusted and not self._by_hand(same) and same.source_message_id != message.id:
-                self._store.update_memory(same.id, self._confirmed(same, finding), actor=ACTOR, reason="said again")
+                changes = self._confirmed(same, finding, session.scope)
+                self._store.update_memory(same.id, changes, actor=ACTOR, reason="said again")
                 written.updated.append(same.id)
             return
         rival = self._rival(session.scope, finding) if status == "active" else None
@@ -111,11 +112,13 @@ class Rememberer:
         """What the user asks to be remembered stays until they say otherwise; all else as long as its branch says."""
         return None if finding.explicit or stays else expiry(branch, self._settings.branches, self._clock.now())
 
-    def _confirmed(self, row: LongTermMemory, finding: Finding) -> dict[str, object]:
+    def _confirmed(self, row: LongTermMemory, finding: Finding, scope: Scope) -> dict[str, object]:
+        """What changes. The words of a project stay in it: a memory that others see, too, keeps its own."""
         changes: dict[str, object] = {
             "confidence": min(1.0, row.confidence + CONFIRMED),
             "expires_at": self._lasts_until(row.branch, finding, stays=row.expires_at is None),
         }
-        if len(finding.content) > len(row.content):
+        same_scope = Scope(row.user_id, row.project, row.agent_id, row.team_id) == scope
+        if len(finding.content) > len(row.content) and same_scope:
             changes["content"] = finding.content
         return changes

@@ -13,7 +13,7 @@ from memory.core import Core
 from memory.errors import ServerFailed
 from memory.events import MemoryChanged
 from memory.provider.scripted import ScriptedChat
-from memory.types import Message
+from memory.types import Message, Scope
 
 
 def tiny(*replies: str) -> ScriptedChat:
@@ -39,14 +39,30 @@ async def test_every_turn_gets_a_summary_made_of_its_words(home: Path) -> None:
         assert (summary.first_message_id, summary.last_message_id) == (question.id, answer.id)
 
 
-async def test_the_newest_ten_summaries_stay(home: Path) -> None:
+async def test_the_newest_ten_summaries_stay_and_older_ones_until_they_are_extracted(home: Path) -> None:
     async with opened(home, tiny("It is so.")) as core:
         session = core.store.create_session()
         for n in range(13):
             await say(core, session.id, f"What about topic number {n}?")
+        assert len(core.store.short_term(session.id)) == 13, "none of their turns was extracted yet"
+        for n in range(13, 22):
+            await say(core, session.id, f"What about topic number {n}?")
         kept = [summary.content for summary in core.store.short_term(session.id)]
+        assert len(kept) == 10, "the first twenty turns are"
+        assert "number 21" in kept[0]
+        assert "number 12" in kept[-1]
+
+
+async def test_the_end_of_a_session_consolidates_its_summaries(home: Path) -> None:
+    async with opened(home, tiny("It is so.")) as core:
+        session = core.store.create_session()
+        for n in range(12):
+            await say(core, session.id, f"What about topic number {n}?")
+        await end(core, session.id)
+        kept = core.store.short_term(session.id)
         assert len(kept) == 10
-        assert "number 12" in kept[0]
+        removed = [event for event in core.store.journal(kind="short_term") if event.action == "remove"]
+        assert len(removed) == 2
 
 
 async def test_a_model_that_is_no_toy_writes_the_summary(home: Path) -> None:
@@ -183,6 +199,17 @@ async def test_saying_it_again_confirms_the_old_memory(home: Path) -> None:
         assert after.id == before.id
         assert after.content == "I really like strong coffee"
         assert after.confidence > before.confidence
+
+
+async def test_the_words_of_a_project_do_not_get_into_a_memory_that_others_see(home: Path) -> None:
+    async with opened(home, tiny()) as core:
+        everywhere = core.store.create_session()
+        await say(core, everywhere.id, "I always prefer strong black coffee")
+        project = core.store.create_session(scope=Scope(project="harbour"))
+        await say(core, project.id, "I always prefer strong black coffee there")
+        (memory,) = core.store.memories()
+        assert memory.content == "I always prefer strong black coffee"
+        assert memory.confidence > 0.7, "though it was said again"
 
 
 async def test_what_the_user_edited_is_not_changed(home: Path) -> None:

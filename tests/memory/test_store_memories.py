@@ -29,6 +29,14 @@ def test_summaries_come_newest_first_and_the_oldest_go(store: Store) -> None:
     assert removed[0].before == asdict(added[0])
 
 
+def test_summaries_of_what_is_spared_stay(store: Store) -> None:
+    session = store.create_session()
+    messages = [store.add_message(session.id, "user", f"message {n}") for n in range(4)]
+    added = [store.add_short_term(session.id, m.content, first_message_id=m.id) for m in messages]
+    assert store.keep_short_term(session.id, 1, spare={messages[1].id}) == 2
+    assert store.short_term(session.id) == [added[3], added[1]]
+
+
 @pytest.mark.parametrize("wrong", [{"source_count": 0}, {"confidence": 1.5}])
 def test_a_summary_has_sources_and_a_confidence_from_0_to_1(store: Store, wrong: dict[str, int]) -> None:
     session = store.create_session()

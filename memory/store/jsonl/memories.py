@@ -1,6 +1,6 @@
 """Summaries and long-term memory, their journal, and what replies were given: one file for all of it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -70,12 +70,16 @@ class MemoryPart(JSONLPart):
         with self._log.reading():
             return one(self._state.summaries, memory_id, f"summary {memory_id}")
 
-    def keep_short_term(self, session_id: str, keep: int) -> int:
-        """Remove all but the newest `keep` summaries, journalled; tells how many went."""
+    def keep_short_term(self, session_id: str, keep: int, *, spare: Collection[int] = ()) -> int:
+        """Remove all but the newest `keep` summaries, journalled; tells how many went.
+
+        Those that begin at a message of `spare` stay as well.
+        """
         now, reason = self._clock.now(), f"only the newest {keep} are kept"
         with self._log.writing() as append:
             one_session(self._state, session_id)
-            gone = _newest(self._state, session_id)[max(keep, 0) :]
+            old = _newest(self._state, session_id)[max(keep, 0) :]
+            gone = [summary for summary in old if summary.first_message_id not in spare]
             act = Act(self._state, actor=ACTOR, timestamp=now)
             for summary in gone:
                 act.record("remove", summary, None, reason)
