@@ -29,18 +29,20 @@ class Draft:
 
     text: str = ""
     pasted: tuple[str, ...] = ()
+    incognito: bool = False
+    """Whether it was written to a session that is not remembered."""
 
 
 def read_draft(home: "Home") -> Draft:
     """The draft of a home; an empty one when there is none that can be read."""
     try:
         data = json.loads(_path(home).read_bytes())
-        text, pasted = data["text"], data["pasted"]
+        text, pasted, incognito = data["text"], data["pasted"], data.get("incognito") is True
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return Draft()
     if not isinstance(text, str) or not isinstance(pasted, list):
         return Draft()
-    return Draft(text, tuple(piece for piece in pasted if isinstance(piece, str)))
+    return Draft(text, tuple(piece for piece in pasted if isinstance(piece, str)), incognito)
 
 
 def write_draft(home: "Home", draft: Draft) -> None:
@@ -55,7 +57,7 @@ def write_draft(home: "Home", draft: Draft) -> None:
     handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
         with os.fdopen(handle, "w", encoding="ascii") as file:
-            json.dump({"text": draft.text, "pasted": draft.pasted}, file)
+            json.dump({"text": draft.text, "pasted": draft.pasted, "incognito": draft.incognito}, file)
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
@@ -79,9 +81,11 @@ class DraftKeeper:
         self._writing = asyncio.Lock()
 
     def restore(self) -> None:
-        """Put the draft from disk into the empty composer."""
+        """Put the draft from disk into the empty composer; what was not to be remembered is not when it is sent now."""
         self._kept = read_draft(self._app.home)
         if self._kept.text:
+            if self._kept.incognito:
+                self._app.chat.go_incognito()
             self._app.chat.composer.restore(self._kept.text, self._kept.pasted)
 
     def changed(self) -> None:
@@ -107,7 +111,7 @@ class DraftKeeper:
         async with self._writing:
             composer = self._app.chat.composer
             text = composer.value
-            draft = Draft(text, composer.pasted_in(text))
+            draft = Draft(text, composer.pasted_in(text), self._app.chat.target.incognito)
             if draft == self._kept:
                 return
             try:

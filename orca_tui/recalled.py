@@ -5,7 +5,16 @@ from dataclasses import dataclass, field, replace
 
 from memory.errors import NotFoundError
 from memory.store.base import Store
-from memory.types import ContextItem, ContextReport, Injection, Message, Role, Session, TierUse
+from memory.types import (
+    WITHOUT_MEMORY,
+    ContextItem,
+    ContextReport,
+    Injection,
+    Message,
+    Role,
+    Session,
+    TierUse,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +24,8 @@ class Picture:
     report: ContextReport
     of_reply: bool = False
     """Whether short-term and long-term tier hold what the newest reply was given; else what the next one would be."""
+    without_memory: bool = False
+    """Whether that reply was asked for without memory."""
     summaries: int = 0
     """How many of this session there are."""
     all_above: bool = False
@@ -36,6 +47,7 @@ def picture(store: Store, report: ContextReport, session_id: str | None, reply: 
     return Picture(
         report,
         of_reply=live or reply is not None,
+        without_memory=reply is not None and bool(reply.metadata.get(WITHOUT_MEMORY)),
         summaries=len(summaries),
         all_above=all(summary.last_message_id in shown for summary in summaries),
         origins=_origins(store, session_id, [item for use in recalled for item in use.items]),

@@ -119,9 +119,9 @@ class Startup:
     async def _open_first(self, conversation: "Conversation", core: "Core") -> None:
         """The session that was asked for, else one whose reply was interrupted, else what the user has begun by now.
 
-        What was sent without a look at an interrupted session begins a new one.
+        What was sent without a look at an interrupted session begins a new one, and so does an incognito draft.
         """
-        begun = self._app.sending.waits or self._app.chat.target is not self._first
+        begun = self._app.sending.waits or self._app.chat.target is not self._first or self._first.incognito
         try:
             if self._session_id:
                 asked = await asyncio.to_thread(core.store.find_session, self._session_id)

@@ -114,6 +114,11 @@ class ChatScreen(SideColumns):
         """An empty session is open from here on. It is stored with its first message."""
         self.show_session(Target(incognito=incognito), ())
 
+    def go_incognito(self) -> None:
+        """What is begun with the next message is not to be remembered."""
+        self.target.incognito = True
+        self.status.update_status(incognito=True)
+
     def show_session(self, target: Target, messages: "Sequence[Message]") -> None:
         """Open a session's path, or an empty one."""
         self.target = target

@@ -118,7 +118,7 @@ class MemorySidebar(LineList):
         title = Content.styled(_("Memory"), "bold $heading")
         report = self._report
         if report is None:
-            return [Row(lambda: title), text_row(_("starting…"), "$muted")]
+            return [Row(lambda: title), text_row("…", "$muted")]
         used = sum(use.used for use in report.tiers)
         numbers = Content.styled(budget_numbers(used, report.budget), "bold $tier-over" if used > report.budget else "")
         parts = [(use.used / max(1, report.budget), TIERS[use.tier][1]) for use in report.tiers]
@@ -185,6 +185,8 @@ class MemorySidebar(LineList):
     def _empty(self, tier: Tier) -> str:
         """Why there is nothing in a tier, or what will be."""
         shown = self._picture
+        if shown is not None and tier != "working" and shown.without_memory:
+            return _("Nothing: it was asked for without memory.")
         if shown is not None and tier == "short_term" and shown.summaries == 1 and shown.all_above:
             return _("1 summary; its turn is above, word for word.")
         if shown is not None and tier == "short_term" and shown.summaries and shown.all_above:

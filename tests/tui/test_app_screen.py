@@ -336,7 +336,7 @@ async def test_before_it_is_known_nothing_is_said_of_models_and_numbers(
 
     monkeypatch.setattr(app._startup, "run", never)
     async with app.run_test(size=(120, 30)) as pilot:
-        await until(pilot, lambda: screen_text(app).count("starting…") == 2)
+        await until(pilot, lambda: "starting…" in screen_text(app) and "Memory" in screen_text(app))
         assert not any(part in screen_text(app) for part in ("no model", "0 / 0", "Nothing yet"))
 
 

