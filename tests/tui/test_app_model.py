@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 from app_support import idle, screen_text, until, write
+from textual import events
 
 from memory.config import Home, LLMSettings, Secret, Settings, SiliconFlowSettings, UISettings
 from memory.errors import AuthenticationFailed, BadReply, ConfigError, ModelFileError
 from memory.provider import factory, model_files
 from memory.provider.base import ChatModel
-from memory.provider.scripted import HashEmbedder, ScriptedChat
+from memory.provider.scripted import DemoChat, HashEmbedder, ScriptedChat
 from memory.settings import load_settings
 from orca_tui import settings_file
 from orca_tui.app import OrcaApp
@@ -27,7 +28,8 @@ def first_time(home: Path) -> OrcaApp:
     return OrcaApp(Home(home), Settings(ui=ENGLISH), embedder=HashEmbedder(), env={})
 
 
-async def test_the_first_run_offers_the_choices_and_the_demo_talks(home: Path) -> None:
+async def test_the_first_run_offers_the_choices_and_the_demo_talks(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(DemoChat.__init__.__kwdefaults__, "pace", 0.0)
     app = first_time(home)
     async with app.run_test(size=(110, 34)) as pilot:
         await until(pilot, lambda: isinstance(app.screen, ModelPicker) and "SiliconFlow" in screen_text(app))
@@ -86,7 +88,10 @@ async def test_another_server_is_tested_first_and_a_refusal_saves_nothing(
         await until(pilot, lambda: app.conversation is not None)
         await pilot.press("f2")
         await until(pilot, lambda: isinstance(app.screen, ModelPicker) and "Another server" in screen_text(app))
-        await pilot.press("end", "up", "enter", *"http://localhost:9/v1", "enter", *"m", "enter", *"sk-secret", "enter")
+        await pilot.press("end", "up", "enter")
+        for text in ("http://localhost:9/v1", "m", "sk-secret"):
+            app.post_message(events.Paste(text))
+            await pilot.press("enter")
         await until(pilot, lambda: "The key was refused." in screen_text(app))
         assert "Check it." in screen_text(app)
         assert "sk-secret" not in screen_text(app)
