@@ -46,13 +46,14 @@ def overview(curator: Curator, counter: TokenCounter | None = None) -> Overview:
     store = curator.store
     numbers, able = store.stats(), store.capabilities()
     ledger = store if isinstance(store, Ledger) else None
+    wait = waiting(store)
     counts = ledger.counts() if ledger else _counted(curator)
     tokens: dict[str, int] = {"total": 0}
     for row in curator.all():
         size = counter.count(row.content)
         tokens["total"] += size
         tokens[row.branch] = tokens.get(row.branch, 0) + size
-    model = ledger.embedding_model() if ledger else None
+    model = store.embedding_model()
     runs = ledger.runs(limit=1) if ledger else []
     return Overview(
         tiers={
@@ -67,12 +68,12 @@ def overview(curator: Curator, counter: TokenCounter | None = None) -> Overview:
         vectors=counts.get("vectors", {}),
         embedding_model=model[0] if model else "",
         embedding_width=model[1] if model else 0,
-        waiting=waiting(ledger) if ledger else store.count_waiting(model=""),
+        waiting=wait,
         dropped=ledger.dropped() if ledger else [],
         last_run=runs[0] if runs else None,
         bytes=numbers.get("bytes", 0),
         backend=str(able.get("backend", "")),
-        limits=_limits(able, model is not None, runs[0] if runs else None),
+        limits=_limits(able, model, wait, runs[0] if runs else None),
     )
 
 
@@ -85,7 +86,7 @@ def _counted(curator: Curator) -> dict[str, dict[str, int]]:
     return found
 
 
-def _limits(able: dict[str, Any], has_vectors: bool, run: MaintenanceRun | None) -> list[str]:
+def _limits(able: dict[str, Any], model: tuple[str, int] | None, wait: int, run: MaintenanceRun | None) -> list[str]:
     limits = []
     if able.get("backend") != "sqlite":
         limits.append("The database could not be opened: memory is kept in plain files, without undo and upkeep.")
@@ -93,8 +94,10 @@ def _limits(able: dict[str, Any], has_vectors: bool, run: MaintenanceRun | None)
         extension = str(able.get("sqlite_vec", ""))
         if not extension.lstrip("v")[:1].isdigit():
             limits.append(f"sqlite-vec is not loaded ({extension}): vectors are searched exactly, in memory.")
-        if not has_vectors:
-            limits.append("There are no vectors yet: texts are found by their words only.")
+    if model is None:
+        limits.append("There are no vectors yet: texts are found by their words only.")
+    elif wait:
+        limits.append(f"{wait} texts have no vector of {model[0]} yet: they are found by their words only.")
     if run is not None and run.problem:
         limits.append(f"The last upkeep had a problem: {run.problem}")
     return limits

@@ -5,7 +5,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import timedelta
 
@@ -13,7 +13,7 @@ from memory.clock import Clock, from_iso, to_iso
 from memory.curation.curator import Curator
 from memory.errors import OrcaError
 from memory.events import UpkeepChanged
-from memory.store.ledger import Ledger
+from memory.store.base import Store
 from memory.store.upkeep_log import MaintenanceRun
 from memory.types import LongTermMemory
 
@@ -41,14 +41,22 @@ class Upkeep:
         edge = to_iso(from_iso(self._clock.now()) - timedelta(seconds=interval))
         return not runs or bool(runs[0].problem) or runs[0].ended_at < edge
 
-    def run(self, *, started_by: str, cancelled: Callable[[], bool] = lambda: False) -> MaintenanceRun:
+    def run(
+        self,
+        *,
+        started_by: str,
+        cancelled: Callable[[], bool] = lambda: False,
+        before: Mapping[str, int] | None = None,
+        problem: str = "",
+    ) -> MaintenanceRun:
         """Do every step and record the run. A step that fails is recorded and does not keep the others from running.
 
-        Raises leaves of `StoreError` when not even that can be recorded.
+        `before` and `problem` tell of what was done for this run already. Raises leaves of `StoreError` when not even
+        that can be recorded.
         """
         ledger, started = self._curator.ledger, self._clock.now()
-        counts: dict[str, int] = {}
-        problems: list[str] = []
+        counts = dict(before or {})
+        problems = [problem] if problem else []
         steps: Sequence[tuple[str, Callable[[], int]]] = (
             ("expired", self._expire),
             ("merged", lambda: self._merge(cancelled)),
@@ -115,10 +123,10 @@ class Upkeep:
         return self._curator.duplicates(since=since, limit=DUPLICATES_AT_ONCE, cancelled=cancelled)
 
 
-def waiting(ledger: Ledger) -> int:
+def waiting(store: Store) -> int:
     """Items without a vector of the model that is in use; all of them before the first vector."""
-    model = ledger.embedding_model()
-    return ledger.count_waiting(model=model[0] if model else "")
+    model = store.embedding_model()
+    return store.count_waiting(model=model[0] if model else "")
 
 
 class Scheduler:

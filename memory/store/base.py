@@ -247,6 +247,12 @@ class Store(Protocol):
         """
         ...
 
+    def embedding_model(self) -> tuple[str, int] | None:
+        """The model that `has_embedding` speaks of, the last one that gave vectors, and their width; `None` before the
+        first.
+        """
+        ...
+
     # provenance
 
     def add_injections(self, injections: Sequence[Injection]) -> None:

@@ -120,8 +120,10 @@ class Ledger(Store, Protocol):
         """How many memories by `status` and (active ones) by `branch`, messages by `role`, `vectors` by model."""
         ...
 
-    def embedding_model(self) -> tuple[str, int] | None:
-        """The model whose vectors are searched, and their width; `None` before the first."""
+    def use_embedding_model(self, model: str) -> None:
+        """Let `has_embedding` and the index speak of `model`, as they do after its first vectors. Does nothing while
+        there are none, or when they do already.
+        """
         ...
 
     def compact_vectors(self, holes: float = 1 / 3) -> int:

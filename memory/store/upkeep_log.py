@@ -131,11 +131,6 @@ class UpkeepLogPart(StorePart):
         with self._db.read() as connection:
             return {name: _numbers(connection.execute(query).fetchall()) for name, query in queries.items()}
 
-    def embedding_model(self) -> tuple[str, int] | None:
-        """The model whose vectors are searched, and their width; `None` before the first."""
-        with self._db.read() as connection:
-            return current_model(connection)
-
     def compact_vectors(self, holes: float = 1 / 3) -> int:
         """Build those vec0 tables again of which more than the share `holes` is gone; tells how many.
 

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 
 from memory.config import Home, Settings
 from memory.errors import OrcaError
-from memory.events import BackgroundEvent, QueueChanged
 from memory.settings import load_settings
 from memory.text import label
 from memory.types import Hit
 from orca_tui.cli.memory_tools import SNIPPET, print_memories
-from orca_tui.cli.stored import open_core, open_read
+from orca_tui.cli.stored import embed_what_waits, open_core, open_read
 from orca_tui.plain import complain, local_time, plain_print, print_json
 
 if TYPE_CHECKING:
@@ -53,7 +52,7 @@ def _list(arguments: Namespace, home: Home) -> int:
 async def _search(arguments: Namespace, home: Home, settings: Settings) -> int:
     query = " ".join(arguments.query)
     async with open_core(home, settings) as core:
-        told = await embed_what_waits(core)
+        told = await _embed_first(core)
         found = await core.manager.look_up(query, limit=arguments.limit)
     if not (found.by_meaning or told):
         off = settings.embedding.provider == "off"
@@ -70,35 +69,22 @@ async def _search(arguments: Namespace, home: Home, settings: Settings) -> int:
     return 0
 
 
-async def embed_what_waits(core: "Core") -> bool:
-    """Let the queue work through its items, within reason: what is not embedded is found by its words only.
+async def _embed_first(core: "Core") -> bool:
+    """What is not embedded is found by its words only: let the queue work for a while.
 
     Tells whether it has said on stderr that there are no vectors at all.
     """
-    done = asyncio.Event()
-
-    def look(event: BackgroundEvent) -> None:
-        if isinstance(event, QueueChanged) and (event.status != "working" or not event.waiting):
-            done.set()
-
-    unsubscribe = core.subscribe(look)
     try:
-        embedder = await core.embedder()
-        if embedder is None or not await asyncio.to_thread(core.store.count_waiting, model=embedder.model):
-            return False
-        if core.queue.status != "paused":
-            await asyncio.wait_for(done.wait(), EMBED_WAIT)
-        if core.queue.status == "paused":
-            complain(f"Searching by words only: {core.queue.problem}")
-            return True
+        _, problem = await embed_what_waits(core, EMBED_WAIT)
     except TimeoutError:
         complain(f"{core.queue.waiting} texts are not embedded yet; they are found by their words only.")
+        return False
     except OrcaError as error:
         complain(f"Searching by words only: {error}", error.hint)
         return True
-    finally:
-        unsubscribe()
-    return False
+    if problem:
+        complain(f"Searching by words only: {problem}")
+    return bool(problem)
 
 
 def _origin(hit: Hit) -> str:

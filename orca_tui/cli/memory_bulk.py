@@ -4,6 +4,7 @@ import asyncio
 import sys
 from argparse import Namespace
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from memory.settings import load_settings
 from memory.text import label
 from orca_tui.cli.memory_change import tell_taken_back
 from orca_tui.cli.memory_tools import SNIPPET, given_time, may_go_on, open_curator
-from orca_tui.cli.stored import open_core
+from orca_tui.cli.stored import embed_what_waits, open_core
 from orca_tui.plain import complain, plain_print, print_json
 
 if TYPE_CHECKING:
@@ -102,16 +103,21 @@ def _rollback(curator: "Curator", arguments: Namespace) -> int:
 
 
 async def _maintain(arguments: Namespace, home: Home) -> int:
-    from memory.curation.upkeep import Upkeep
-    from orca_tui.cli.memory import embed_what_waits
+    from memory.curation.upkeep import Upkeep, waiting
 
     async with open_core(home, load_settings(home)) as core:
+        problem, before = "", {"embedded": 0}
+        try:
+            before["embedded"], problem = await embed_what_waits(core)
+        except OrcaError as error:
+            problem = str(error)
+        problem = problem and f"embedded: {problem}"
         upkeep = Upkeep(core.curator, core.clock)
-        run: MaintenanceRun = await asyncio.to_thread(upkeep.run, started_by="command")
-        await embed_what_waits(core)
-        waiting = core.queue.waiting
+        work = partial(upkeep.run, started_by="command", before=before, problem=problem)
+        run: MaintenanceRun = await asyncio.to_thread(work)
+        left = await asyncio.to_thread(waiting, core.store)
     if arguments.json:
-        print_json({"run": run, "waiting": waiting})
+        print_json({"run": run, "waiting": left})
     else:
         for name, count in run.counts.items():
             plain_print(f"{name.replace('_', ' '):24} {count}")

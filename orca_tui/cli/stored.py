@@ -1,11 +1,13 @@
 """Opens what is stored, for commands that run once."""
 
+import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING
 
 from memory.config import Home, Settings
 from memory.errors import ConfigError
+from memory.events import BackgroundEvent, QueueChanged
 from memory.text import label
 from orca_tui.plain import complain
 
@@ -47,6 +49,34 @@ async def open_core(home: Home, settings: Settings) -> "AsyncIterator[Core]":
         yield core
     finally:
         await core.close()
+
+
+async def embed_what_waits(core: "Core", wait: float | None = None) -> tuple[int, str]:
+    """Let the queue work until nothing waits or it pauses, for at most `wait` seconds.
+
+    Gives how many items got a vector, and why it paused. Raises `TimeoutError`, and leaves of `OrcaError` when there is
+    no embedder.
+    """
+    done = asyncio.Event()
+
+    def look(event: BackgroundEvent) -> None:
+        if isinstance(event, QueueChanged) and (event.status != "working" or not event.waiting):
+            done.set()
+
+    unsubscribe = core.subscribe(look)
+    try:
+        embedder = await core.embedder()
+        if embedder is None:
+            return 0, ""
+        before = await asyncio.to_thread(core.store.count_waiting, model=embedder.model)
+        if not before:
+            return 0, ""
+        if core.queue.status != "paused":
+            await asyncio.wait_for(done.wait(), wait)
+        left = await asyncio.to_thread(core.store.count_waiting, model=embedder.model)
+        return max(0, before - left), core.queue.problem if core.queue.status == "paused" else ""
+    finally:
+        unsubscribe()
 
 
 def prepare(home: Home) -> None:

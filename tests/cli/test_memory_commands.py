@@ -10,7 +10,9 @@ import pytest
 
 from memory.config import Home
 from memory.curation.upkeep import Upkeep
-from memory.errors import StoreError
+from memory.errors import EmbeddingFailed, StoreError
+from memory.provider import factory
+from memory.provider.scripted import HashEmbedder
 from memory.store import open_store
 from memory.store.ledger import Ledger
 from memory.types import Injection, NewMemory, ScoreParts
@@ -258,9 +260,44 @@ def test_maintain_runs_and_is_recorded(ask: Ask, run: Run, script: Script) -> No
     script(["x"])
     one(ask, "add", "Likes tea a great deal")
     done = ask("maintain")
+    assert done["run"]["counts"]["embedded"] == 1
     assert (done["run"]["problem"], done["run"]["started_by"], done["waiting"]) == ("", "command", 0)
     assert ask("stats")["last_run"]["id"] == done["run"]["id"]
     assert "cold proposed" in run("memory", "maintain").out
+
+
+def test_maintain_embeds_anew_after_a_change_of_model(
+    ask: Ask, run: Run, script: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script(["x"])
+    one(ask, "add", "Likes tea a great deal")
+    ask("maintain")
+    for width, model in ((32, "other"), (64, "hash-1")):
+        embedder = HashEmbedder(width, model=model)
+        monkeypatch.setattr(factory, "build_embedder", lambda *_args, _it=embedder, **_options: _it)
+        done = ask("maintain")
+        assert (done["waiting"], done["run"]["counts"]["waiting_for_embedding"]) == (0, 0)
+        stats = ask("stats")
+        assert (stats["embedding_model"], stats["embedding_width"], stats["waiting"]) == (model, width, 0)
+
+
+def test_an_embedder_that_fails_is_a_problem_of_the_run(
+    ask: Ask, run: Run, script: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script(["x"])
+    one(ask, "add", "Likes tea a great deal")
+
+    class Down(HashEmbedder):
+        async def embed(self, texts: object, kind: object) -> Any:
+            raise EmbeddingFailed("the server is down")
+
+    monkeypatch.setattr(factory, "build_embedder", lambda *_args, **_options: Down())
+    result = run("memory", "maintain", "--json")
+    done = json.loads(result.out)
+    assert (result.code, done["run"]["counts"]["embedded"], done["waiting"]) == (1, 0, 1)
+    assert "the server is down" in result.err
+    shown = run("memory", "stats").out
+    assert "The last upkeep had a problem: embedded: the server is down" in shown
 
 
 def test_a_problem_of_upkeep_is_shown(run: Run, script: Script, monkeypatch: pytest.MonkeyPatch) -> None:

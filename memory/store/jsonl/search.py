@@ -99,6 +99,15 @@ class SearchPart(JSONLPart):
         with self._log.reading():
             return sum(1 for _ in self._waiting(model))
 
+    def embedding_model(self) -> tuple[str, int] | None:
+        """The model that `has_embedding` speaks of, the last one that gave vectors, and their width; `None` before the
+        first.
+        """
+        with self._log.reading():
+            model = self._state.vectors.current
+            width = self._state.vectors.width(model)
+        return None if width is None else (model, width)
+
     def put_embeddings(self, items: Sequence[tuple[ItemKind, int]], vectors: "Vectors", *, model: str) -> int:
         """Store vectors (shape (len(items), width)), set `has_embedding`; items that are gone are left out.
 
