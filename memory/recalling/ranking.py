@@ -26,6 +26,8 @@ QUERY_SHIFT = 0.5
 """How much of what all questions have in common is taken out of a query's vector. It is no part of the subject, and
 it draws in other questions and texts that are near to everything."""
 IMPORTANCE_WEIGHT = 0.4
+DISTILLED = 0.8
+"""What a long-term memory has before a passage of talk that says the same: it was found worth keeping, and is short."""
 RECENCY_WEIGHT = 0.3
 RECENCY_DAYS = 30.0
 """Days after which the recency part has fallen to a third."""
@@ -179,17 +181,20 @@ def score(
     timestamp: str,
     now: str,
     around: Around = ALONE,
-    importance: float = 0.5,
+    importance: float | None = None,
     access_count: int = 0,
     preferred_branch: bool = False,
     expired: bool = False,
 ) -> ScoreParts:
-    """Rank one item. `near` is 0 without vectors; `bm25` is relative to the best hit of its kind, 0–1."""
+    """Rank one item. `near` is 0 without vectors; `bm25` is relative to the best hit of its kind, 0–1.
+
+    `importance` is given for a long-term memory only.
+    """
     days = max(0.0, (from_iso(now) - from_iso(timestamp)).total_seconds() / 86_400)
     parts = {
         "vector": near.z,
         "text": TEXT_WEIGHT * bm25 * coverage**2,
-        "importance": IMPORTANCE_WEIGHT * importance,
+        "importance": 0.0 if importance is None else DISTILLED + IMPORTANCE_WEIGHT * importance,
         "recency": EXPIRED if expired else RECENCY_WEIGHT * math.exp(-days / RECENCY_DAYS),
         "heat": HEAT_WEIGHT * (1 - 1 / (1 + math.log1p(access_count))),
         "branch": BRANCH_BOOST if preferred_branch else 0.0,

@@ -164,7 +164,7 @@ class Recall:
             timestamp=timestamp,
             now=now,
             around=around,
-            importance=memory.importance if memory else 0.5,
+            importance=memory.importance if memory else None,
             access_count=memory.access_count if memory else 0,
             preferred_branch=memory is not None and memory.branch in preferred,
             expired=memory is not None and memory.expires_at is not None and memory.expires_at <= now,
