@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from markdown_it.token import Token
 
 from orca_tui.render.code import code_block
 from orca_tui.render.inline import inline_spans, plain_spans
+from orca_tui.render.lazy import SIGNS
 from orca_tui.render.line import Line, Span, prefixed, restyled
 from orca_tui.render.parser import References, is_definition
 from orca_tui.render.table import plan_table, read_table, table_head, table_row
@@ -15,7 +16,6 @@ from orca_tui.render.wrap import MIN_WIDTH, wrap_spans
 
 BULLETS = ("•", "◦", "▪")
 _TASK = re.compile(r"\[([ xX])\](?=\s|$)")
-_SIGNS = re.compile(r"^(?:[\s>]|[*+-](?=\s|$)|\d{1,9}[.)](?=\s|$))*")
 
 
 @dataclass(slots=True)
@@ -122,11 +122,15 @@ class Blocks:
 
     def quote(self, block: Block) -> list[Line]:
         """A quotation, with a bar on its left."""
-        roomy = self.width > MIN_WIDTH + 2
-        inner = self.inside(2 if roomy else 0, self.depth, "quote")
+        bars, inner = self.quoted()
         rows = inner.render(split_blocks(block.tokens[1:-1])) or inner.raw(block)
-        bar = Span("▎ ", "quote-bar", "", "> ")
-        return prefixed(rows, (bar,), (bar,)) if roomy else rows
+        return prefixed(rows, bars, bars) if bars else rows
+
+    def quoted(self) -> "tuple[tuple[Span, ...], Blocks]":
+        """The bar left of a quotation, if there is room, and what renders inside of it."""
+        roomy = self.width > MIN_WIDTH + 2
+        bars = (Span("▎ ", "quote-bar", "", "> "),) if roomy else ()
+        return bars, self.inside(2 if roomy else 0, self.depth, "quote")
 
     def table(self, block: Block) -> list[Line]:
         """A whole table."""
@@ -137,37 +141,49 @@ class Blocks:
             rows.extend(table_row(plan, cells, not index))
         return rows
 
-    def items(self, block: Block, number: int | None = None, *, parted: bool = False) -> "Iterator[Item]":
-        """The items of a list one by one. `number` is what the first one is counted, `parted` whether an empty row
-        stands above it; by default it is the first of its list."""
+    def signs(self, block: Block, number: int | None = None) -> "Iterator[Sign]":
+        """The items of a list with their signs. `number` is what the first one is counted at least; by default it is
+        the first of its list."""
         opening = block.tokens[0]
         ordered = opening.type == "ordered_list_open"
         start = opening.attrGet("start")
         counted = number if number is not None else 1 if start is None else int(start)
         for index, item in enumerate(split_blocks(block.tokens[1:-1])):
             token = item.tokens[0]
-            counted = max(counted, int(token.info or 0)) if index else counted
-            sign = f"{counted}{token.markup}" if ordered else BULLETS[self.depth % len(BULLETS)]
-            copied = f"{sign} " if ordered else f"{token.markup} "
-            rows = self.item(item, sign, copied)
+            counted = max(counted, int(token.info or 0)) if index or number is not None else counted
+            shown = f"{counted}{token.markup}" if ordered else BULLETS[self.depth % len(BULLETS)]
+            yield Sign(item, shown, f"{shown} " if ordered else f"{token.markup} ", counted)
+            counted += 1
+
+    def items(self, block: Block, number: int | None = None, *, parted: bool = False) -> "Iterator[Item]":
+        """The items of a list one by one, laid out. `number` as for `signs`; `parted` tells whether an empty row stands
+        above the first one."""
+        for index, sign in enumerate(self.signs(block, number)):
+            item = sign.item
+            rows = self.item(item, sign.shown, sign.copied)
             if is_blank(self.lines[item.start - 1]) if index else parted:
                 rows.insert(0, Line(()))
-            yield Item(rows, counted, item.start)
-            counted += 1
+            yield Item(rows, sign.number, item.start)
 
     def item(self, item: Block, sign: str, copied: str) -> list[Line]:
         """One item: its sign, and its blocks beside it."""
-        indent = len(sign) + 1
-        roomy = self.width - indent >= MIN_WIDTH
-        inner = self.inside(indent if roomy else 0, self.depth + 1, self.style)
+        lead, indent, inner = self.signed(sign, copied)
         blocks = split_blocks(item.tokens[1:-1])
         rows = inner.render(blocks) or inner.raw(item)
         if blocks and blocks[0].kind == "paragraph":
-            _mark_task(rows[0])
-        lead = Span(f"{sign} ", "list-sign", "", copied)
-        if not roomy:
+            rows[0] = task_marked(rows[0])
+        if not indent:
             return [*wrap_spans((lead._replace(text=sign),), self.width), *rows]
-        return prefixed(rows, (lead,), (Span(" " * indent),))
+        return prefixed(rows, (lead,), indent)
+
+    def signed(self, sign: str, copied: str) -> "tuple[Span, tuple[Span, ...], Blocks]":
+        """The sign of an item, what stands below it (nothing when there is no room: then the sign has a row of its
+        own), and what renders the item's blocks."""
+        indent = len(sign) + 1
+        roomy = self.width - indent >= MIN_WIDTH
+        inner = self.inside(indent if roomy else 0, self.depth + 1, self.style)
+        lead = Span(f"{sign} ", "list-sign", "", copied)
+        return lead, (Span(" " * indent),) if roomy else (), inner
 
     def inside(self, indent: int, depth: int, style: str) -> "Blocks":
         """The same for what is in a block of this one."""
@@ -175,7 +191,7 @@ class Blocks:
 
     def raw(self, block: Block) -> list[Line]:
         """A container without blocks: empty, or nested deeper than the parser goes; then its source is shown."""
-        lines = [_SIGNS.sub("", line) for line in self.lines[block.start : block.end]]
+        lines = [SIGNS.sub("", line) for line in self.lines[block.start : block.end]]
         text = "\n".join(lines).strip()
         return wrap_spans(plain_spans(text), self.width) if text else [Line(())]
 
@@ -183,6 +199,16 @@ class Blocks:
         """Whether a fence has its closing line."""
         last = self.lines[block.end - 1] if 0 < block.end <= len(self.lines) else ""
         return block.end - block.start > 1 and last.strip(" \t>").startswith(block.tokens[0].markup)
+
+
+@dataclass(frozen=True, slots=True)
+class Sign:
+    """What stands before an item."""
+
+    item: Block
+    shown: str
+    copied: str
+    number: int
 
 
 @dataclass(slots=True)
@@ -200,12 +226,12 @@ def is_blank(line: str) -> bool:
     return not line.strip(" \t>")
 
 
-def _mark_task(row: Line) -> None:
-    """Show the box of a task as one."""
+def task_marked(row: Line) -> Line:
+    """The first row of an item; the box of a task is shown as one."""
     match = _TASK.match(row.text)
     if match is None or not row.spans or len(row.spans[0].text) < 3:
-        return
+        return row
     first, *others = row.spans
     done = match[1] != " "
     box = Span(first.text[:3], "task-done" if done else "task-open")
-    row.spans = (box, first._replace(text=first.text[3:]), *others)
+    return replace(row, spans=(box, first._replace(text=first.text[3:]), *others))

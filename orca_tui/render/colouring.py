@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, Protocol
 
 from rich.cells import cell_len
 
@@ -43,6 +43,19 @@ _KEYS = {
 
 Cut = Callable[[Sequence[Span]], Iterable[tuple[Span, ...]]]
 """How a line of code becomes rows: their spans."""
+
+
+class Job(Protocol):
+    """Work that moves no row."""
+
+    @property
+    def first(self) -> int:
+        """First row of the text that the next step may change."""
+        ...
+
+    def step(self) -> bool:
+        """Do some of it; false when there is no more."""
+        ...
 
 
 class Colouring:

@@ -4,9 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from orca_tui.render.code import FENCE, closes, code_foot, code_head, code_rows
-from orca_tui.render.colouring import LINES_AT_ONCE, Colouring, highlight, is_coloured, language_of
+from orca_tui.render.colouring import LINES_AT_ONCE, Colouring, Job, highlight, is_coloured, language_of
 from orca_tui.render.line import Line
 
+_NEVER = "\0"
+"""Marker of code that no line closes."""
 MANY_ROWS = 50
 """Rows of one unfinished line from which its beginning settles."""
 
@@ -33,7 +35,7 @@ class OpenFence:
         settled.extend(code_head(info.strip(), width))
         return cls(marker, len(indent), info.strip(), width, len(settled))
 
-    def take(self, source: str, settled: list[Line], jobs: list[Colouring], *, closed: bool) -> tuple[str, bool]:
+    def take(self, source: str, settled: list[Line], jobs: list[Job], *, closed: bool) -> tuple[str, bool]:
         """Settle the lines of `source` that are whole. Returns what is left of it, and whether the fence is closed.
 
         `closed` says that no more source will come: the fence ends with it. A long fence that closes puts the work
@@ -88,7 +90,7 @@ class OpenFence:
         self.started += line[: len(line) - len(left)]
         return left
 
-    def _finish(self, settled: list[Line], jobs: list[Colouring]) -> None:
+    def _finish(self, settled: list[Line], jobs: list[Job]) -> None:
         """Colour the rows, now or later. They are cut alike, so nothing moves."""
         if len(self.lines) > LINES_AT_ONCE:
             job = colouring(self.lines, self.info, settled[self.first :], self.first, self.width)
@@ -98,6 +100,37 @@ class OpenFence:
             if spans is not None:
                 settled[self.first :] = [row for line in spans for row in code_rows(line, self.width)]
         settled.extend(code_foot())
+
+
+class OpenCode:
+    """Indented code that may still grow, without its indentation: a text of its own, as rows."""
+
+    busy = False
+
+    def __init__(self, width: int) -> None:
+        self.settled = code_head("", width)
+        self.tail: list[Line] = []
+        self.changed = 0
+        self._fence = OpenFence(_NEVER, 0, "", width, len(self.settled))
+        self._rest = ""
+
+    def work(self) -> None:
+        """There are no colours."""
+
+    def update(self, text: str, provisional: str = "") -> None:
+        """Take more code."""
+        self._take(text, closed=False)
+        self.tail = self._fence.tail(self._rest + provisional)
+
+    def close(self) -> None:
+        """The code is whole."""
+        self._rest = self._rest.removesuffix("\n")
+        self._take("", closed=True)
+        self.tail = []
+
+    def _take(self, text: str, *, closed: bool) -> None:
+        self.changed = len(self.settled)
+        self._rest, _closed = self._fence.take(self._rest + text, self.settled, [], closed=closed)
 
 
 def colouring(lines: Sequence[str], info: str, rows: Sequence[Line], first: int, width: int) -> Colouring | None:

@@ -12,11 +12,14 @@ from typing import Any
 
 from markdown_it import MarkdownIt, helpers
 from markdown_it.common.utils import isMdAsciiPunct, isPunctChar, isWhiteSpace, normalizeReference
+from markdown_it.rules_block import StateBlock, heading, lheading, table
 from markdown_it.rules_inline.escape import escape as markdown_escape
 from markdown_it.rules_inline.state_inline import Delimiter, StateInline
 from markdown_it.token import Token
 
 from memory.text import is_cjk
+from orca_tui.render.lazy import flows
+from orca_tui.render.pieces import GUARD, LONG
 
 References = dict[str, dict[str, str]]
 """Reference label, normalised → `href` and `title`."""
@@ -32,6 +35,11 @@ LOOKED_AT = 8_000
 none. Brackets that are nested or never closed make it look at the same ones again and again."""
 _FAILED = 100
 """About how many of them a search for an address looks at that finds none."""
+
+
+LONG_ROW = 2_000
+"""Characters of a line beyond which it is no row of a table."""
+MOST_COLUMNS = 60
 
 
 class _TooManyBracketsError(Exception):
@@ -70,6 +78,11 @@ def parser(*, links: bool = True) -> MarkdownIt:
     markdown.enable(["table", "strikethrough"])
     markdown.disable(["reference", "html_block", "html_inline", "text_join"])
     markdown.core.ruler.disable("inline")
+    block = markdown.block.ruler
+    block.at("heading", _heading, {"alt": ["paragraph", "reference", "blockquote"]})
+    block.at("lheading", _underlined)
+    block.at("table", _table, {"alt": ["paragraph", "reference"]})
+    block.before("paragraph", "no_more", _no_more, {"alt": ["paragraph", "blockquote"]})
     markdown.inline.ruler.at("emphasis", _emphasis)
     markdown.inline.ruler.at("escape", _escape)
     if not links:
@@ -115,6 +128,52 @@ def find_references(source: str) -> References:
 def is_definition(text: str) -> bool:
     """Whether each line of a paragraph defines a reference."""
     return "]:" in text and all(_DEFINITION.match(line) for line in text.split("\n"))
+
+
+def _length(state: StateBlock, line: int) -> int:
+    return state.eMarks[line] - state.bMarks[line]
+
+
+def _heading(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """A heading of the length of a long paragraph is one."""
+    return _length(state, start) < LONG and heading(state, start, end, silent)
+
+
+def _underlined(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """The same for one that is told by the line below it, and for the rest of a paragraph whose beginning is gone."""
+    count, parent = len(state.tokens), state.parentType
+    if not lheading(state, start, end, silent):
+        state.parentType = parent
+        return False
+    text = state.tokens[-2].content
+    if len(text) < LONG and not text.startswith(GUARD):
+        return True
+    del state.tokens[count:]
+    state.line = start
+    return False
+
+
+def _table(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """A table that could be drawn."""
+    if start + 1 >= end or max(_length(state, start), _length(state, start + 1)) > LONG_ROW:
+        return False
+    if state.src.count("|", state.bMarks[start + 1], state.eMarks[start + 1]) > MOST_COLUMNS:
+        return False
+    return table(state, start, end, silent)
+
+
+def _no_more(state: StateBlock, start: int, _end: int, silent: bool) -> bool:
+    """What ends a table (a very long line), and the paragraph of a quotation or a list (a line without its mark that
+    does not go on in the one before)."""
+    if not silent or state.parentType == "table":
+        return silent and _length(state, start) > LONG_ROW
+    if state.parentType == "paragraph" and state.sCount[start] >= state.blkIndent:
+        return False
+    return not flows(_text(state, start - 1), _text(state, start), whole=True)
+
+
+def _text(state: StateBlock, line: int) -> str:
+    return state.src[state.bMarks[line] : state.eMarks[line]]
 
 
 def _emphasis(state: StateInline, silent: bool) -> bool:

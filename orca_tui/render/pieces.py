@@ -6,6 +6,8 @@ from rich.cells import cell_len
 
 LONG = 600
 """Characters of a paragraph from which its beginning settles in pieces of about this length."""
+GUARD = "。"
+"""Stands for the settled part of a paragraph when the rest of it is parsed."""
 
 _CUT = re.compile(r"\n| +|[。！？；，、]")
 _LONE_MARK = re.compile(r"(?:^|\n)[ >]*(?:[-*+=_]{1,2}|`{1,2}|~{1,2}|#{1,6}|\||\d{1,9}[.)]?)\Z")

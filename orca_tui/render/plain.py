@@ -5,7 +5,7 @@ links.
 """
 
 from orca_tui.render.code import FENCE, untabbed
-from orca_tui.render.colouring import Colouring
+from orca_tui.render.colouring import Job
 from orca_tui.render.fence import OpenFence
 from orca_tui.render.inline import plain_spans
 from orca_tui.render.line import Line, Span, prefixed
@@ -27,7 +27,7 @@ class PlainStream:
         self._width = width - sum(len(span.text) for span in self._lead)
         self._style = style
         self._fences = fences
-        self._jobs: list[Colouring] = []
+        self._jobs: list[Job] = []
         self._rest = ""
         self._joint = "\n"
         self._open: OpenFence | None = None

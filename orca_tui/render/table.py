@@ -1,7 +1,7 @@
 """Tables: columns as wide as their text, shrunk to fit, and records (“header: value”) where there is no room.
 
-The plan is made from the header and the first `SAMPLE` rows alone, so that a table that still streams does not change
-above the row that is being written. Rows are copied as Markdown.
+The plan is made from the header and the first rows alone (at most `SAMPLE`), so that a table that still streams does
+not change above the row that is being written. Rows are copied as Markdown.
 """
 
 from collections.abc import Sequence
@@ -18,6 +18,9 @@ from orca_tui.render.parser import References
 from orca_tui.render.wrap import MIN_WIDTH, wrap_spans
 
 SAMPLE = 60
+SAMPLE_CELLS = 400
+SAMPLE_LENGTH = 4_000
+"""Characters of source from which no other row is looked at for the plan."""
 LEAST = 5
 """Cells below which a column is not shrunk; a narrower one keeps its width."""
 GAP = 3
@@ -48,6 +51,8 @@ class TableSource:
     rows: list[list[Cell]]
     starts: list[int]
     """Source line of each row."""
+    sample: int = 0
+    """How many rows the plan is made from, when there are that many. It depends on these rows alone."""
 
 
 def read_table(tokens: Sequence[Token], lines: Sequence[str], references: References) -> TableSource:
@@ -67,7 +72,18 @@ def read_table(tokens: Sequence[Token], lines: Sequence[str], references: Refere
         elif token.type == "inline":
             cell = [span for span in inline_spans(token.content, references) if span.text != "\n"]
             (table.rows[-1] if in_body else table.header).append(cell)
+    table.sample = _sample(table, lines)
     return table
+
+
+def _sample(table: TableSource, lines: Sequence[str]) -> int:
+    most = min(SAMPLE, max(1, SAMPLE_CELLS // max(1, len(table.header))))
+    length = 0
+    for index, start in enumerate(table.starts[:most]):
+        if length >= SAMPLE_LENGTH:
+            return index
+        length += len(lines[start])
+    return most
 
 
 def _keep_excess(table: TableSource, line: str) -> None:
@@ -83,7 +99,7 @@ def _keep_excess(table: TableSource, line: str) -> None:
 
 def plan_table(table: TableSource, width: int) -> TablePlan:
     """Choose the widths of the columns, or records."""
-    sample = [table.header, *table.rows[:SAMPLE]]
+    sample = [table.header, *table.rows[: table.sample]]
     count = len(table.header)
     room = width - GAP * (count - 1)
     header = tuple([restyled(cell, "table-header") for cell in table.header])
