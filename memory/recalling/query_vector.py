@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-QUERY_WAIT = 2.5
+QUERY_WAIT = 1.5
 """Seconds that a query waits for its vector before it goes on with text alone, unless its caller says otherwise."""
 PROBE_POOL = 100
 
