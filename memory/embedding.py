@@ -130,7 +130,7 @@ class EmbeddingQueue:
         await self._count(embedder, "idle")
 
     async def _use(self, embedder: Embedder) -> None:
-        """Go back to a model whose vectors are there: it may be that nothing waits for one, then none tells the store."""
+        """Tell the store when a model comes back: it may be that nothing waits for its vectors, then none tell it."""
         if self._used != embedder.model and isinstance(self._store, Ledger):
             await asyncio.to_thread(self._store.use_embedding_model, embedder.model)
         self._used = embedder.model

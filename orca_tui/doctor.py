@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 State = Literal["ok", "warn", "fail"]
 
-EMBED_TIMEOUT = 20.0
-"""Seconds that embedding one word may take, loading included."""
 OLDEST_SQLITE = (3, 51, 3)
 """Earlier ones can lose commits when a write-ahead log is reset."""
 
@@ -241,23 +239,13 @@ def _library_rows(found: Mapping[str, Any]) -> Iterator[Row]:
 
 
 async def _embedder(case: Case) -> list[Row]:
-    from memory.provider.factory import build_embedder
+    from orca_tui.doctor_vectors import vectors_told
 
-    embedder = await asyncio.to_thread(build_embedder, case.settings, case.home, case.env)
-    if embedder is None:
-        return [_row("embedder", "warn", "off: search is by words only", "orca-tui config set embedding.provider auto")]
-    try:
-        async with asyncio.timeout(EMBED_TIMEOUT):
-            vectors = await embedder.embed(["hello"], "query")
-    except TimeoutError:
-        return [_row("embedder", "warn", f"{embedder.model} did not answer within {EMBED_TIMEOUT:.0f} s")]
-    finally:
-        await embedder.close()
-    return [_row("embedder", "ok", f"{embedder.model}, {vectors.shape[1]} wide")]
+    return [_row(*told) for told in await vectors_told(case.home, case.settings, case.env)]
 
 
 async def _chat(case: Case) -> list[Row]:
-    from memory.provider.factory import list_choices
+    from memory.provider.factory import list_choices, server_problem
 
     choices = await list_choices(case.settings, case.home, case.env)
     real = [choice for choice in choices if choice.available and choice.kind != "demo"]
@@ -268,7 +256,10 @@ async def _chat(case: Case) -> list[Row]:
         advice = "orca-tui model add, or a key: orca-tui config set siliconflow.api_key -"
         return [_row("chat", "warn", detail, advice)]
     missing = next((choice for choice in choices if choice.kind == chosen and not choice.available), None)
-    return [_row("chat", "warn" if missing else "ok", detail, missing.detail if missing else "")]
+    if missing:
+        return [_row("chat", "warn", detail, missing.detail)]
+    problem = await server_problem(real[0].kind if chosen == "auto" else chosen, case.settings, case.env)
+    return [_row("chat", "fail", f"{detail}; {problem}", problem.hint) if problem else _row("chat", "ok", detail)]
 
 
 def _builtin_model(case: Case) -> list[Row]:

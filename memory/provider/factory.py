@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memory.config import Home, ProviderKind, Settings
-from memory.errors import AuthenticationFailed, LocalModelMissing, ModelFileError
-from memory.provider import presets, server_info, wire
+from memory.errors import AuthenticationFailed, LocalModelMissing, ModelFileError, ProviderError
+from memory.provider import http_errors, presets, server_info, wire
 from memory.provider.base import ChatModel, Embedder
 from memory.provider.endpoint import OLLAMA_PORT, Endpoint
 from memory.provider.presets import Target
@@ -82,6 +82,20 @@ async def list_choices(settings: Settings, home: Home, env: Mapping[str, str] | 
         _local_choice(settings, home),
         ProviderChoice("demo", "Demo", "demo", True, "Canned answers, to look around without a model."),
     ]
+
+
+async def server_problem(kind: ProviderKind, settings: Settings, env: Mapping[str, str]) -> ProviderError | None:
+    """Why the server of a provider does not tell its models; `None` when it does, and for what is none. Ollama has been
+    asked by `list_choices`."""
+    if kind not in ("openai", "siliconflow"):
+        return None
+    endpoint = _online(kind, settings, env).endpoint
+    try:
+        client = await asyncio.to_thread(wire.open_client, endpoint, connect_timeout=server_info.TIMEOUT)
+    except (ImportError, ValueError):
+        return http_errors.bad_proxy(endpoint)
+    async with client:
+        return (await server_info.list_models(client, endpoint)).problem
 
 
 def build_embedder(settings: Settings, home: Home, env: Mapping[str, str] | None = None) -> Embedder | None:  # noqa: ARG001

@@ -173,7 +173,9 @@ class OpenAIEmbedder:
         try:
             vectors = np.array([_row(row) for row in rows], dtype=np.float64)
         except (TypeError, ValueError):
-            raise InvalidVectorError(f"{name} made vectors that are no rows of numbers of one width.") from None
+            raise InvalidVectorError(
+                f"{name} made vectors that are no rows of numbers of one width.", hint="Choose another model."
+            ) from None
         width = vectors.shape[1] if vectors.ndim == 2 else 0
         if width == 0 or (self._width and width != self._width):
             raise InvalidVectorError(
@@ -183,7 +185,10 @@ class OpenAIEmbedder:
         with np.errstate(over="ignore"):
             lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         if not np.isfinite(lengths).all() or not (lengths > 0).all():
-            raise InvalidVectorError(f"{name} made a vector that is zero or not finite.")
+            raise InvalidVectorError(
+                f"{name} made a vector that is zero or not finite.",
+                hint="Look at the server of the embedding model, or choose another model.",
+            )
         self._width = width
         return np.asarray(vectors / lengths, dtype=np.float32)
 

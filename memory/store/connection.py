@@ -4,10 +4,12 @@ SQLite calls are made here and in the modules that are handed a connection by it
 methods are safe from any thread, and the error that leaves a block is a leaf of `StoreError`.
 """
 
+import logging
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
     import apsw
 
     from memory.clock import Clock
+
+log = logging.getLogger(__name__)
 
 APPLICATION_ID = 0x4F524341
 """“ORCA”, in the file's header: whose database it is."""
@@ -66,6 +70,8 @@ class Database:
             except BaseException:
                 writer.close()
                 raise
+        if vector_extension.problem:
+            _tell_once(vector_extension.problem)
         return cls(path, writer, vector_extension)
 
     @property
@@ -166,6 +172,11 @@ class Database:
     def _check_open(self) -> None:
         if self._closed:
             raise StoreError("The store is closed.")
+
+
+@cache
+def _tell_once(problem: str) -> None:
+    log.warning("%s; vectors are compared without it", problem)
 
 
 def _connect(path: Path, *, reader: bool = False) -> "tuple[apsw.Connection, extension.Extension]":
