@@ -5,24 +5,21 @@ It draws; what a key or a typed line means is decided by the app (`orca_tui.acti
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 from textual import events
 from textual.app import ComposeResult
 from textual.content import Content
-from textual.timer import Timer
 from textual.widgets import Static
 
 from memory.config import UISettings
 from memory.errors import OrcaError
 from orca_tui import hints
-from orca_tui.entries import entries_of, entries_of_one, error_entry, key_of, note_of, notice_entry
+from orca_tui.entries import entries_of, error_entry, notice_entry
 from orca_tui.i18n import _
 from orca_tui.keys import Keymap, display
-from orca_tui.messages import ContextShown, TurnEnded
-from orca_tui.screens.columns import SideColumns
+from orca_tui.screens.turn_screen import TurnScreen
 from orca_tui.target import Target
 from orca_tui.widgets.bare import BareHorizontal, BareVertical
 from orca_tui.widgets.composer import Composer
@@ -31,15 +28,14 @@ from orca_tui.widgets.status_bar import StatusBar
 from orca_tui.widgets.welcome import Welcome
 
 if TYPE_CHECKING:
-    from memory.types import ContextReport, Message, Session
+    from memory.types import Message, Session
     from orca_tui.recalled import Picture
     from orca_tui.widgets.memory_sidebar import MemorySidebar
     from orca_tui.widgets.session_list import SessionList
-    from orca_tui.widgets.transcript import Transcript
 
 
-class ChatScreen(SideColumns):
-    """The main screen; the one `TurnView`."""
+class ChatScreen(TurnScreen):
+    """The main screen; the one `TurnView` (`orca_tui.screens.turn_screen`)."""
 
     AUTO_FOCUS = "#composer"
 
@@ -50,21 +46,14 @@ class ChatScreen(SideColumns):
         self._keymap = keymap
         self._now = now
         self._blink = ui.cursor_blink
-        self.transcript: Transcript
         self.sessions: SessionList
         self.memory: MemorySidebar
         self.taker: Callable[[Composer.Submitted], None] | None = None
         """Gets what is sent in the composer, at once."""
-        self.target = Target()
-        """What is open: where a message that is sent now goes."""
-        self.messages: list[Message] = []
-        """The path on the screen, oldest first."""
         self._notices = 0
         self._is_furnished = False
-        self._is_streaming = False
         self._busy = False
         self._model_notice = ""
-        self._countdown: Timer | None = None
 
     def compose(self) -> ComposeResult:
         """What one needs to type; the rest is brought in by `furnish` behind the first frame."""
@@ -146,13 +135,13 @@ class ChatScreen(SideColumns):
     def add_notice(self, text: str) -> None:
         """A remark of orca's own in the transcript."""
         self._notices += 1
-        self._begin()
+        self.leave_greeting()
         self.transcript.add(notice_entry(f"notice-{self._notices}", text))
 
     def add_error(self, error: OrcaError) -> None:
         """An error that belongs to no stored message."""
         self._notices += 1
-        self._begin()
+        self.leave_greeting()
         self.transcript.add(error_entry(f"notice-{self._notices}", error, ""))
 
     def show_keys(self) -> None:
@@ -183,110 +172,7 @@ class ChatScreen(SideColumns):
         """How the embedding queue goes."""
         self.status.update_status(waiting=waiting, queue_status=status, queue_problem=problem)
 
-    def set_activity(self, text: str) -> None:
-        """What is going on, in the status bar; ends a countdown."""
-        self._is_streaming = bool(text) and self._is_streaming
-        if self._countdown is not None:
-            self._countdown.stop()
-            self._countdown = None
-        self.status.update_status(activity=text)
-
-    # TurnView
-
-    def shows(self, session_id: str) -> bool:
-        """Whether this session is open."""
-        return self.is_attached and self.target.session_id == session_id
-
-    def message_sent(self) -> None:
-        """The user's message is on disk, in whatever session it was sent to."""
-        self.composer.clear_sent()
-
-    def message_stored(self, message: "Message") -> None:
-        """The user's message, or the still empty reply."""
-        self._begin()
-        self._remember(message)
-        if message.role == "user":
-            self.transcript.add(entries_of_one(message)[0])
-        else:
-            self.transcript.begin(replace(entries_of_one(message)[0], model=self.status.status.model))
-            self.set_activity(_("waiting for the model"))
-
-    def context_built(self, report: "ContextReport") -> None:
-        """The prompt is ready."""
-        self.status.update_status(window=report.window, used=report.prompt_tokens)
-        self.post_message(ContextShown())
-
-    def reply_text(self, reply: "Message", text: str) -> None:
-        """More of the reply."""
-        self._streaming()
-        self.transcript.feed(key_of(reply), text)
-
-    def reply_reasoning(self, reply: "Message", text: str) -> None:
-        """More of the reasoning."""
-        self._streaming()
-        self.transcript.feed_reasoning(key_of(reply), text)
-
-    def waiting(self, seconds: float, reason: str) -> None:
-        """Count down to the next try."""
-        self.set_activity("")
-        left = max(1, round(seconds))
-
-        def tick() -> None:
-            nonlocal left
-            self.status.update_status(activity=_("trying again in {n} s · {reason}", n=left, reason=reason))
-            left = max(0, left - 1)
-
-        tick()
-        self._countdown = self.set_interval(1.0, tick)
-
-    def reply_finished(self, message: "Message", finish_reason: str) -> None:
-        """The reply is stored, whole or stopped."""
-        known = self._remember(message)
-        if known:
-            note = note_of(message, finish_reason) or None
-            self.transcript.finish(key_of(message), state=message.state, note=note, text=message.content)
-        else:
-            self.transcript.add(entries_of_one(message)[0])
-
-    def reply_failed(self, message: "Message", error: OrcaError) -> None:
-        """Keep what had arrived, and say what happened and what to do."""
-        if message.role == "user":
-            self.turn_refused(error)
-            return
-        known = self._remember(message)
-        block = error_entry(key_of(message), error, message.timestamp)
-        if known and message.content:
-            note = note_of(message) or None
-            self.transcript.finish(key_of(message), state="failed", note=note, text=message.content)
-            self.transcript.add(block)
-        elif known:
-            self.transcript.replace(key_of(message), block)
-        else:
-            self.transcript.add(block)
-
-    def turn_refused(self, error: OrcaError) -> None:
-        """Nothing was sent; the text is still in the composer."""
-        self.add_error(error)
-
-    def turn_ended(self) -> None:
-        """Back to rest."""
-        self.set_busy(False)
-        self.post_message(TurnEnded())
-
     # what the conversation asks for
-
-    def resume_reply(self, reply: "Message", text: str, reasoning: str) -> None:
-        """Draw a reply that went on while another session was open; its entry is not in the transcript."""
-        entry = entries_of_one(reply)[0]
-        self.transcript.begin(replace(entry, text="", reasoning="", model=self.status.status.model))
-        self.reply_reasoning(reply, reasoning)
-        self.reply_text(reply, text)
-
-    def back_to_question(self) -> None:
-        """Take what follows the newest user message off the screen: it is about to be answered again."""
-        while self.messages and self.messages[-1].role != "user":
-            self.messages.pop()
-        self.transcript.set_entries(entries_of(self.messages))
 
     def newest_reply(self) -> "Message | None":
         """The newest reply that holds text."""
@@ -320,23 +206,9 @@ class ChatScreen(SideColumns):
             self.toggle_panel()
         self.sessions.focus()
 
-    def _remember(self, message: "Message") -> bool:
-        """Put a message on the path, or its newer version in its place; tells whether it was there."""
-        for index, known in enumerate(self.messages):
-            if known.id == message.id:
-                self.messages[index] = message
-                return True
-        self.messages.append(message)
-        return False
-
-    def _begin(self) -> None:
+    def leave_greeting(self) -> None:
         """From the greeting to the transcript; what was said about the model stays in it."""
         if self.has_class("-empty"):
             self.remove_class("-empty")
             if self._model_notice:
                 self.transcript.add(notice_entry("model", self._model_notice))
-
-    def _streaming(self) -> None:
-        if not self._is_streaming:
-            self._is_streaming = True
-            self.set_activity(_("streaming"))

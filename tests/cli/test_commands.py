@@ -40,6 +40,14 @@ def test_sessions_are_listed(run: Run, session: str) -> None:
     assert found["id"] == session
 
 
+def test_an_incognito_session_is_marked(run: Run, home: Path) -> None:
+    store = open_store(Home(home).database)
+    hidden = store.create_session(title="hidden", incognito=True)
+    store.close()
+    assert run("sessions", "list").out.endswith("hidden  (incognito)\n")
+    assert run("sessions", "show", hidden.id).out.startswith(f"hidden  ({hidden.id}, incognito)\n")
+
+
 def test_a_session_is_shown_by_the_start_of_its_id(run: Run, session: str) -> None:
     result = run("sessions", "show", session[:6])
     assert "user\nWhen is high tide in Kiel?\n" in result.out

@@ -35,7 +35,7 @@ async def test_rows_say_title_age_and_size() -> None:
         assert "2 min · 10 messages" in screen
         assert "▌ 数据库迁移" in screen
         assert "1 d · 1 message " in screen
-        assert "Untitled" in screen
+        assert "◌ Untitled" in screen
         assert "2 mo · incognito" in screen
         assert sessions.cursor_key == "b"
 

@@ -1,0 +1,164 @@
+"""The chat as what a turn is drawn on (`orca_tui.bridge.TurnView`): its messages, its text as it streams, its end."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from textual.timer import Timer
+
+from memory.errors import OrcaError
+from orca_tui.entries import entries_of, entries_of_one, error_entry, key_of, note_of
+from orca_tui.i18n import _
+from orca_tui.messages import ContextShown, TurnEnded
+from orca_tui.screens.columns import SideColumns
+from orca_tui.target import Target
+from orca_tui.widgets.composer import Composer
+from orca_tui.widgets.status_bar import StatusBar
+
+if TYPE_CHECKING:
+    from memory.types import ContextReport, Message
+    from orca_tui.widgets.transcript import Transcript
+
+
+class TurnScreen(SideColumns):
+    """Draws the turns of the open session."""
+
+    transcript: "Transcript"
+    composer: Composer
+    status: StatusBar
+
+    def __init__(self, *, panel: bool, sidebar: bool) -> None:
+        """`panel` and `sidebar`: whether the columns are shown where there is room for them."""
+        super().__init__(panel=panel, sidebar=sidebar)
+        self.target = Target()
+        """What is open: where a message that is sent now goes."""
+        self.messages: list[Message] = []
+        """The path on the screen, oldest first."""
+        self._is_streaming = False
+        self._countdown: Timer | None = None
+
+    def set_busy(self, busy: bool) -> None:
+        """Whether a reply is being written in the open session."""
+        raise NotImplementedError
+
+    def add_error(self, error: OrcaError) -> None:
+        """An error that belongs to no stored message."""
+        raise NotImplementedError
+
+    def leave_greeting(self) -> None:
+        """There is something to show in the transcript."""
+        raise NotImplementedError
+
+    def set_activity(self, text: str) -> None:
+        """What is going on, in the status bar; ends a countdown."""
+        self._is_streaming = bool(text) and self._is_streaming
+        if self._countdown is not None:
+            self._countdown.stop()
+            self._countdown = None
+        self.status.update_status(activity=text)
+
+    def shows(self, session_id: str) -> bool:
+        """Whether this session is open."""
+        return self.is_attached and self.target.session_id == session_id
+
+    def message_sent(self) -> None:
+        """The user's message is on disk, in whatever session it was sent to."""
+        self.composer.clear_sent()
+
+    def message_stored(self, message: "Message") -> None:
+        """The user's message, or the still empty reply."""
+        self.leave_greeting()
+        self._remember(message)
+        if message.role == "user":
+            self.transcript.add(entries_of_one(message)[0])
+        else:
+            self.transcript.begin(replace(entries_of_one(message)[0], model=self.status.status.model))
+            self.set_activity(_("waiting for the model"))
+
+    def context_built(self, report: "ContextReport") -> None:
+        """The prompt is ready."""
+        self.status.update_status(window=report.window, used=report.prompt_tokens)
+        self.post_message(ContextShown())
+
+    def reply_text(self, reply: "Message", text: str) -> None:
+        """More of the reply."""
+        self._streaming()
+        self.transcript.feed(key_of(reply), text)
+
+    def reply_reasoning(self, reply: "Message", text: str) -> None:
+        """More of the reasoning."""
+        self._streaming()
+        self.transcript.feed_reasoning(key_of(reply), text)
+
+    def waiting(self, seconds: float, reason: str) -> None:
+        """Count down to the next try."""
+        self.set_activity("")
+        left = max(1, round(seconds))
+
+        def tick() -> None:
+            nonlocal left
+            self.status.update_status(activity=_("trying again in {n} s · {reason}", n=left, reason=reason))
+            left = max(0, left - 1)
+
+        tick()
+        self._countdown = self.set_interval(1.0, tick)
+
+    def reply_finished(self, message: "Message", finish_reason: str) -> None:
+        """The reply is stored, whole or stopped."""
+        known = self._remember(message)
+        if known:
+            note = note_of(message, finish_reason) or None
+            self.transcript.finish(key_of(message), state=message.state, note=note, text=message.content)
+        else:
+            self.transcript.add(entries_of_one(message)[0])
+
+    def reply_failed(self, message: "Message", error: OrcaError) -> None:
+        """Keep what had arrived, and say what happened and what to do."""
+        if message.role == "user":
+            self.turn_refused(error)
+            return
+        known = self._remember(message)
+        block = error_entry(key_of(message), error, message.timestamp)
+        if known and message.content:
+            note = note_of(message) or None
+            self.transcript.finish(key_of(message), state="failed", note=note, text=message.content)
+            self.transcript.add(block)
+        elif known:
+            self.transcript.replace(key_of(message), block)
+        else:
+            self.transcript.add(block)
+
+    def turn_refused(self, error: OrcaError) -> None:
+        """Nothing was sent; the text is still in the composer."""
+        self.add_error(error)
+
+    def turn_ended(self) -> None:
+        """Back to rest."""
+        self.set_busy(False)
+        self.post_message(TurnEnded())
+
+    def resume_reply(self, reply: "Message", text: str, reasoning: str) -> None:
+        """Draw a reply that went on while another session was open; its entry is not in the transcript."""
+        entry = entries_of_one(reply)[0]
+        self.transcript.begin(replace(entry, text="", reasoning="", model=self.status.status.model))
+        self.reply_reasoning(reply, reasoning)
+        self.reply_text(reply, text)
+
+    def back_to_question(self) -> None:
+        """Take what follows the newest user message off the screen: it is about to be answered again."""
+        while self.messages and self.messages[-1].role != "user":
+            self.messages.pop()
+        self.transcript.set_entries(entries_of(self.messages))
+
+    def _remember(self, message: "Message") -> bool:
+        """Put a message on the path, or its newer version in its place; tells whether it was there."""
+        for index, known in enumerate(self.messages):
+            if known.id == message.id:
+                self.messages[index] = message
+                return True
+        self.messages.append(message)
+        return False
+
+    def _streaming(self) -> None:
+        if not self._is_streaming:
+            self._is_streaming = True
+            self.set_activity(_("streaming"))
