@@ -43,6 +43,7 @@ def test_sessions_are_listed(run: Run, session: str) -> None:
 def test_an_incognito_session_is_marked(run: Run, home: Path) -> None:
     store = open_store(Home(home).database)
     hidden = store.create_session(title="hidden", incognito=True)
+    store.add_message(hidden.id, "user", "Nobody's business")
     store.close()
     assert run("sessions", "list").out.endswith("hidden  (incognito)\n")
     assert run("sessions", "show", hidden.id).out.startswith(f"hidden  ({hidden.id}, incognito)\n")
