@@ -17,7 +17,6 @@ from memory.events import QueueChanged, QueueStatus
 from memory.provider.base import Embedder
 from memory.recalling.query_vector import GetEmbedder
 from memory.store.base import Store
-from memory.store.ledger import Ledger
 from memory.types import ItemKind
 
 if TYPE_CHECKING:
@@ -72,7 +71,6 @@ class EmbeddingQueue:
         self._aside: set[tuple[ItemKind, int]] = set()
         self._failures = 0
         self._refused_in_a_row = 0
-        self._used = ""
 
     def start(self) -> None:
         """Begin to work; what waits from earlier runs comes first. Needs a running event loop."""
@@ -119,7 +117,6 @@ class EmbeddingQueue:
         if embedder is None:
             self._tell("off", 0, "")
             return
-        await self._use(embedder)
         await self._count(embedder, "paused" if self._failures else "working", self.problem if self._failures else "")
         if self._failures and self.waiting:
             await self._vectors(embedder, [PROBE])
@@ -128,12 +125,6 @@ class EmbeddingQueue:
             self._failures = 0
             await self._count(embedder, "working")
         await self._count(embedder, "idle")
-
-    async def _use(self, embedder: Embedder) -> None:
-        """Tell the store when a model comes back: it may be that nothing waits for its vectors, then none tell it."""
-        if self._used != embedder.model and isinstance(self._store, Ledger):
-            await asyncio.to_thread(self._store.use_embedding_model, embedder.model)
-        self._used = embedder.model
 
     async def _next(self, embedder: Embedder) -> list[Row]:
         size = self._settings.batch_size

@@ -124,19 +124,6 @@ class EmbeddingPart(StorePart):
         with self._db.read() as connection:
             return current_model(connection)
 
-    def use_embedding_model(self, model: str) -> None:
-        """Let `has_embedding` and the index speak of `model`, as they do after its first vectors. Does nothing while
-        there are none, or when they do already.
-        """
-        with self._db.read() as connection:
-            width, current = _width(connection, model), current_model(connection)
-        if width is None or current == (model, width):
-            return
-        with self._db.write() as connection:
-            _make_current(connection, model, width)
-            if self._has_vec0:
-                catch_up(connection)
-
     def search_vector(
         self,
         query: "Vectors",

@@ -120,12 +120,6 @@ class Ledger(Store, Protocol):
         """How many memories by `status` and (active ones) by `branch`, messages by `role`, `vectors` by model."""
         ...
 
-    def use_embedding_model(self, model: str) -> None:
-        """Let `has_embedding` and the index speak of `model`, as they do after its first vectors. Does nothing while
-        there are none, or when they do already.
-        """
-        ...
-
     def compact_vectors(self, holes: float = 1 / 3) -> int:
         """Build the vec0 tables again when more than the share `holes` of one is gone; tells how many had it."""
         ...
