@@ -197,8 +197,7 @@ class Blocks:
 
     def is_closed(self, block: Block) -> bool:
         """Whether a fence has its closing line."""
-        last = self.lines[block.end - 1] if 0 < block.end <= len(self.lines) else ""
-        return block.end - block.start > 1 and last.strip(" \t>").startswith(block.tokens[0].markup)
+        return block.end - block.start - 1 > block.tokens[0].content.count("\n")
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,8 @@ from orca_tui.render.lazy import BEGINNING, flows
 from orca_tui.render.line import Line, Span, prefixed
 
 LONG_BLOCK = 2_000
-"""Characters of a block from which it is laid out line by line."""
+"""Characters of a block from which it is laid out line by line; each line counts for `A_LINE` more."""
+A_LINE = 20
 CODE_INDENT = 4
 _QUOTE = re.compile(r" {0,3}>")
 _ITEM = re.compile(r"([ \t]*(?:[-+*]|\d{1,9}[.)]))([ \t]*)")
@@ -121,14 +122,14 @@ def _width(text: str) -> int:
 
 
 def reach(lines: Sequence[str], first: int, mark: Mark, line: str) -> int:
-    """How many characters the lines of a block have, as far as that matters. `line` is its first one, number `first`,
+    """How long a block is, as far as that matters. `line` is its first one, number `first`,
     as `mark` wants it."""
     length, before = 0, ""
     for at in range(first, len(lines)):
         line = lines[at] if at > first else line
         if owned(mark, before, line, whole=at + 1 < len(lines)) is False or length >= LONG_BLOCK:
             break
-        length, before = length + len(line) + 1, line
+        length, before = length + len(line) + A_LINE, line
     return length
 
 

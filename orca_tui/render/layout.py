@@ -13,8 +13,9 @@ from orca_tui.render.parser import References, find_references
 from orca_tui.render.plain import PlainStream
 from orca_tui.render.stream import MarkdownStream
 
-SLICE = 8_000
-"""Characters that are laid out at a time."""
+SLICE = 3_000
+SLICE_LINES = 100
+"""Characters and lines that are laid out at a time."""
 
 
 class Rows(Protocol):
@@ -55,20 +56,26 @@ class _Part:
     def __init__(self, rows: Rows, text: str) -> None:
         self.rows = rows
         self.closed = False
-        self._waiting = [text] if text else []
+        self._text, self._at = text, 0
+        """What waits, from `_at` on; more of it is in `_more`."""
+        self._more: list[str] = []
         self._ended = False
         self._cleaner = Cleaner()
 
     @property
     def incomplete(self) -> bool:
-        return bool(self._waiting) or (self._ended and not self.closed)
+        return self._waits or (self._ended and not self.closed)
 
     @property
     def busy(self) -> bool:
         return self.incomplete or self.rows.busy
 
+    @property
+    def _waits(self) -> bool:
+        return self._at < len(self._text) or bool(self._more)
+
     def add(self, text: str) -> None:
-        self._waiting.append(text)
+        self._more.append(text)
 
     def end(self) -> None:
         self._ended = True
@@ -77,10 +84,8 @@ class _Part:
         if not self.incomplete:
             self.rows.work()
             return
-        text = "".join(self._waiting)
-        self._waiting = [text[SLICE:]] if len(text) > SLICE else []
-        settled, provisional = self._cleaner.add(text[:SLICE])
-        if self._ended and not self._waiting:
+        settled, provisional = self._cleaner.add(self._slice())
+        if self._ended and not self._waits:
             self.rows.update(settled + self._cleaner.end())
             first = self.rows.changed
             self.rows.close()
@@ -88,6 +93,19 @@ class _Part:
             self.closed = True
         else:
             self.rows.update(settled, provisional)
+
+    def _slice(self) -> str:
+        """The next text to lay out."""
+        if self._more and len(self._text) - self._at < SLICE:
+            self._text, self._at, self._more = "".join([self._text[self._at :], *self._more]), 0, []
+        start = self._at
+        most = min(start + SLICE, len(self._text))
+        for _line in range(SLICE_LINES):
+            stop = self._text.find("\n", self._at, most)
+            self._at = most if stop < 0 else stop + 1
+            if self._at == most:
+                break
+        return self._text[start : self._at]
 
 
 class EntryLayout:

@@ -7,6 +7,7 @@ are kept, heights stay. No widget in here.
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from time import thread_time
 from typing import NamedTuple
 
 from orca_tui.render.entry import Entry
@@ -17,6 +18,8 @@ from orca_tui.render.line import Line
 KEPT_LAYOUTS = 300
 AT_ONCE = 64_000
 """Characters of an entry that is laid out in one go when it comes into view; a longer one grows in slices."""
+PATIENCE = 0.05
+"""Seconds of work after which the rest of it grows in slices as well."""
 
 
 class Place(NamedTuple):
@@ -104,10 +107,10 @@ class Ledger:
         item = self.items[index]
         if item.layout is None:
             item.layout = EntryLayout(item.whole(), self.width, unfolded=item.unfolded)
-            at_once = len(item.entry.text) <= AT_ONCE
+            started = thread_time()
             while item.layout.incomplete:
                 item.layout.advance()
-                if not at_once:
+                if len(item.entry.text) > AT_ONCE or thread_time() - started > PATIENCE:
                     break
             if item.layout.busy:
                 self.growing.add(index)

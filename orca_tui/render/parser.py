@@ -12,7 +12,7 @@ from typing import Any
 
 from markdown_it import MarkdownIt, helpers
 from markdown_it.common.utils import isMdAsciiPunct, isPunctChar, isWhiteSpace, normalizeReference
-from markdown_it.rules_block import StateBlock, heading, lheading, table
+from markdown_it.rules_block import StateBlock, fence, heading, hr, lheading, table
 from markdown_it.rules_inline.escape import escape as markdown_escape
 from markdown_it.rules_inline.state_inline import Delimiter, StateInline
 from markdown_it.token import Token
@@ -37,8 +37,11 @@ _FAILED = 100
 """About how many of them a search for an address looks at that finds none."""
 
 
-LONG_ROW = 2_000
-"""Characters of a line beyond which it is no row of a table."""
+LONG_LINE = 2_000
+"""Characters of a line beyond which it is text: no row of a table, no heading, no rule, no fence. So what a line begins
+is certain before it ends."""
+LONG_RULE = 200
+"""The same for a rule; the parser looks at all of one again for each sign of a list in it."""
 MOST_COLUMNS = 60
 
 
@@ -79,6 +82,8 @@ def parser(*, links: bool = True) -> MarkdownIt:
     markdown.disable(["reference", "html_block", "html_inline", "text_join"])
     markdown.core.ruler.disable("inline")
     block = markdown.block.ruler
+    block.at("fence", _fence, {"alt": ["paragraph", "reference", "blockquote", "list"]})
+    block.at("hr", _rule, {"alt": ["paragraph", "reference", "blockquote", "list"]})
     block.at("heading", _heading, {"alt": ["paragraph", "reference", "blockquote"]})
     block.at("lheading", _underlined)
     block.at("table", _table, {"alt": ["paragraph", "reference"]})
@@ -134,6 +139,14 @@ def _length(state: StateBlock, line: int) -> int:
     return state.eMarks[line] - state.bMarks[line]
 
 
+def _fence(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    return _length(state, start) <= LONG_LINE and fence(state, start, end, silent)
+
+
+def _rule(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    return _length(state, start) <= LONG_RULE and hr(state, start, end, silent)
+
+
 def _heading(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     """A heading of the length of a long paragraph is one."""
     return _length(state, start) < LONG and heading(state, start, end, silent)
@@ -155,7 +168,7 @@ def _underlined(state: StateBlock, start: int, end: int, silent: bool) -> bool:
 
 def _table(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     """A table that could be drawn."""
-    if start + 1 >= end or max(_length(state, start), _length(state, start + 1)) > LONG_ROW:
+    if start + 1 >= end or max(_length(state, start), _length(state, start + 1)) > LONG_LINE:
         return False
     if state.src.count("|", state.bMarks[start + 1], state.eMarks[start + 1]) > MOST_COLUMNS:
         return False
@@ -166,7 +179,7 @@ def _no_more(state: StateBlock, start: int, _end: int, silent: bool) -> bool:
     """What ends a table (a very long line), and the paragraph of a quotation or a list (a line without its mark that
     does not go on in the one before)."""
     if not silent or state.parentType == "table":
-        return silent and _length(state, start) > LONG_ROW
+        return silent and _length(state, start) > LONG_LINE
     if state.parentType == "paragraph" and state.sCount[start] >= state.blkIndent:
         return False
     return not flows(_text(state, start - 1), _text(state, start), whole=True)

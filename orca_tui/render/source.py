@@ -3,6 +3,7 @@
 from itertools import accumulate
 
 from orca_tui.render.blocks import Block, is_blank
+from orca_tui.render.parser import LONG_LINE
 
 _SIGNS = " \t>*+-_"
 
@@ -23,10 +24,6 @@ class Source:
         """The text of some lines."""
         return self.text[self._starts[first] : self._starts[end]]
 
-    def length(self, first: int, end: int) -> int:
-        """How long the text of some lines is."""
-        return self._starts[max(first, end)] - self._starts[first]
-
     def firm(self, blocks: list[Block]) -> int:
         """How many blocks can no longer change. The last one can; the one above it too, when what ends it is a line
         that is not complete: it may turn out to go on."""
@@ -34,7 +31,8 @@ class Source:
         last = blocks[-1] if blocks else Block((), 0, 0)
         if count < 1 or last.start + 1 < len(self.lines) or is_blank(self.lines[last.start - 1]):
             return count
-        certain = last.kind in ("quote", "list") and self.lines[last.start].strip(_SIGNS)
+        line = self.lines[last.start]
+        certain = len(line) > LONG_LINE or (last.kind in ("quote", "list") and line.strip(_SIGNS))
         return count if certain else count - 1
 
 

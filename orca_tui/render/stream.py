@@ -23,7 +23,7 @@ from orca_tui.render.source import Source, opening
 from orca_tui.render.table import plan_table, read_table, table_head, table_row
 from orca_tui.render.wrap import slice_rows, wrap, wrap_spans
 
-MAX_LEVEL = 8
+MAX_LEVEL = 5
 """Long blocks in long blocks that are laid out as Markdown; deeper ones are plain."""
 
 

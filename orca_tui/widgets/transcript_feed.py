@@ -12,14 +12,16 @@ RATE = 30
 """Times a second that new text is drawn."""
 SHARE = 4
 """Laying out may take one part in this of the time: after a slow one the next waits longer."""
+BUDGET = 0.01
+"""Seconds of work after which a tick takes no other slice of a text that waits."""
 IDLE_TICKS = 10
 """Ticks without text after which the timer stops."""
 
 
 class Feed:
-    """Drives the growing entries of a ledger. `flushed` is told which entries have other rows now."""
+    """Drives the growing entries of a ledger. `flushed` is told the first row that is another now."""
 
-    def __init__(self, widget: Widget, ledger: Ledger, flushed: Callable[[list[int]], None]) -> None:
+    def __init__(self, widget: Widget, ledger: Ledger, flushed: Callable[[int], None]) -> None:
         self._widget = widget
         self._ledger = ledger
         self._flushed = flushed
@@ -48,10 +50,14 @@ class Feed:
             self._timer = None
 
     def flush(self) -> bool:
-        """Lay out what has come, at most one slice of each entry. True when there was something."""
+        """Lay out what has come, slice by slice, as long as that is quick. True when there was something."""
         started = thread_time()
-        indexes = self._ledger.advance()
-        if indexes:
-            self._flushed(indexes)
+        changed: list[int] = []
+        while indexes := self._ledger.advance():
+            changed += [self._ledger.first_changed(index) for index in indexes]
+            if thread_time() - started > BUDGET:
+                break
+        if changed:
+            self._flushed(min(changed))
             self._not_before = monotonic() + (thread_time() - started) * (SHARE - 1) - 1 / RATE
-        return bool(indexes)
+        return bool(changed)

@@ -147,8 +147,8 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
             self.vertical_scrollbar.window_virtual_size = rows
             self.vertical_scrollbar.window_size = self.size.height
 
-    def _grown(self, indexes: list[int]) -> None:
-        """Some entries have other rows: follow them, and repaint what changed."""
+    def _grown(self, changed: int) -> None:
+        """Rows from `changed` on are others: follow them, and repaint what is in view."""
         top = self.scroll_offset.y
         self._show(repaint=False)
         if not self._following and not self._told_below:
@@ -156,7 +156,7 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
             self.post_message(self.TextBelow())
         if self.scroll_offset.y != top:
             return
-        first = min(self._ledger.first_changed(index) for index in indexes) - top
+        first = changed - top
         width, height = self.size
         if first < height:
             first = max(0, first)
