@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from memory.budget import LEVELS, TierBudgets, cut_point, fit, tier_budgets
+from memory.budget import LEVELS, Fit, TierBudgets, cut_point, fit, tier_budgets
 from memory.clock import Clock
 from memory.config import Settings
 from memory.recalling.pick import Asked, Pick, Picker
@@ -190,19 +190,13 @@ class MemoryManager:
         overhead = self._counter.count(fence_text(nonce))
         system = self._counter.count_message("system", job.system_prompt) if job.system_prompt.strip() else 0
         costs = [self._cost(message) for message in job.path]
-        room = budgets.total - system
-        shorts, longs = self._candidates(job, budgets, costs, room - overhead) if job.remembers else ([], [])
-        fitted = fit(
-            budgets,
-            fixed=system,
-            overhead=overhead,
-            working=costs,
-            turn_starts=[message.role == "user" for message in job.path],
-            short_term=[pick.item.tokens for pick in shorts],
-            long_term=[pick.item.tokens for pick in longs],
-        )
+        shown = self._surely_shown(job, budgets, costs, budgets.total - system - overhead)
+        shorts, longs, fitted = self._chosen(job, budgets, costs, shown, fixed=system, overhead=overhead)
+        shown = {message.id for message in job.path[fitted.start :]}
+        if any(_repeats(pick, shown) for pick in (*shorts, *longs)):  # They took the place of what is not there.
+            shorts, longs, fitted = self._chosen(job, budgets, costs, shown, fixed=system, overhead=overhead)
+            shown = {message.id for message in job.path[fitted.start :]}
         working = job.path[fitted.start :]
-        shown = {message.id for message in working}
         short = [pick for pick in shorts[: fitted.short_term] if not _repeats(pick, shown)]
         long = [pick for pick in longs[: fitted.long_term] if not _repeats(pick, shown)]
         in_order = [*_by_date(long), *_by_date(short)]
@@ -225,14 +219,32 @@ class MemoryManager:
         )
         return Prompt(messages, report, recalled)
 
-    def _candidates(
-        self, job: _Job, budgets: TierBudgets, costs: list[int], room: int
-    ) -> tuple[list[Pick], list[Pick]]:
-        """What recall brings, without the turns that are in working memory even when recall takes its full share."""
+    @staticmethod
+    def _surely_shown(job: _Job, budgets: TierBudgets, costs: list[int], room: int) -> set[int]:
+        """The messages that are in working memory even when recall takes its full share."""
         least = room - budgets.short_term - budgets.long_term
-        shown = {m.id for m in job.path[cut_point(costs, least, max(1, budgets.total // LEVELS)) :]}
-        short = self._picker.short_term(job.session, job.asked, shown, budgets.short_term) if job.session else []
-        return short, self._picker.long_term(job.session, job.scope, job.asked, shown, budgets.long_term)
+        return {m.id for m in job.path[cut_point(costs, least, max(1, budgets.total // LEVELS)) :]}
+
+    def _chosen(
+        self, job: _Job, budgets: TierBudgets, costs: list[int], shown: set[int], *, fixed: int, overhead: int
+    ) -> tuple[list[Pick], list[Pick], Fit]:
+        """What recall brings beside the messages in `shown`, summaries and memories, and what of all that goes."""
+        shorts: list[Pick] = []
+        longs: list[Pick] = []
+        if job.remembers:
+            if job.session:
+                shorts = self._picker.short_term(job.session, job.asked, shown, budgets.short_term)
+            longs = self._picker.long_term(job.session, job.scope, job.asked, shown, budgets.long_term)
+        fitted = fit(
+            budgets,
+            fixed=fixed,
+            overhead=overhead,
+            working=costs,
+            turn_starts=[message.role == "user" for message in job.path],
+            short_term=[pick.item.tokens for pick in shorts],
+            long_term=[pick.item.tokens for pick in longs],
+        )
+        return shorts, longs, fitted
 
     def _cost(self, message: Message) -> int:
         """A stored count is without the margin, which may have been learned since."""
