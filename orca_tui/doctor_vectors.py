@@ -63,13 +63,15 @@ def _stored(home: Home, model: str, width: int) -> list[Told]:
         count = store.stats()["embeddings"]
     finally:
         store.close()
-    by_words = f"{waiting} texts have none and are found by their words only"
-    if known and model == known[0] and width not in (0, known[1]):
-        wrong = f"those stored are {known[1]} wide, new ones {width}: {by_words}"
+    without = f"texts without one: {waiting}, found by their words only"
+    if not width:
+        return [("vectors", "warn", f"texts without one: {waiting}; until it works, all are found by words only", "")]
+    if known and model == known[0] and width != known[1]:
+        wrong = f"those stored are {known[1]} wide, new ones {width}; {without}"
         advice = f"Set the embedding's dimensions back to {known[1]}, or use another embedding model."
         return [("vectors", "fail", wrong, advice)]
-    if known and model and model != known[0]:
-        return [("vectors", "warn", f"those stored are by {known[0]}; of {model}, {by_words}", _LATER)]
-    if not waiting:
-        return [("vectors", "ok", f"{count}; no text waits for one", "")]
-    return [("vectors", "ok" if width else "warn", by_words, _LATER if width else "They get one when it works again.")]
+    if known and model != known[0]:
+        return [("vectors", "warn", f"those stored are by {known[0]}, new ones by {model}; {without}", _LATER)]
+    if waiting:
+        return [("vectors", "ok", without, _LATER)]
+    return [("vectors", "ok", f"{count}; no text waits for one", "")]

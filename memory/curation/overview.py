@@ -97,7 +97,7 @@ def _limits(able: dict[str, Any], model: tuple[str, int] | None, wait: int, run:
     if model is None:
         limits.append("There are no vectors yet: texts are found by their words only.")
     elif wait:
-        limits.append(f"{wait} texts have no vector of {model[0]} yet: they are found by their words only.")
+        limits.append(f"Texts without a vector of {model[0]} yet, found by their words only: {wait}.")
     if run is not None and run.problem:
         limits.append(f"The last upkeep had a problem: {run.problem}")
     return limits

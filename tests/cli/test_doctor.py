@@ -9,6 +9,7 @@ import pytest
 from memory.config import EmbeddingSettings, Home, Settings
 from memory.errors import AuthenticationFailed, LocalModelMissing
 from memory.provider import factory
+from memory.provider.scripted import HashEmbedder
 from memory.store import open_store
 from orca_tui.doctor import CHECKS, Examination, Row, examine
 from tests.cli.conftest import Run, Script
@@ -121,6 +122,21 @@ def test_whatever_is_broken_gets_a_row_with_advice(home: Path, damage: object, n
         assert not found.ok
         assert row(found, name).state == "fail"
         assert row(found, name).advice
+
+
+def test_another_embedding_model_than_the_stored_vectors_is_told(
+    home: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert run("memory", "add", "Likes tea a great deal").code == 0
+    assert run("memory", "maintain").code == 0
+    assert row(examined(Home(home), env={}), "vectors") == Row("vectors", "ok", "1; no text waits for one")
+    monkeypatch.setattr(factory, "build_embedder", lambda *_args, **_options: HashEmbedder(32, model="other"))
+    told = row(examined(Home(home), env={}), "vectors")
+    assert told.state == "warn"
+    assert (
+        told.detail == "those stored are by hash-1, new ones by other; texts without one: 1, found by their words only"
+    )
+    assert "memory maintain" in told.advice
 
 
 def test_open_modes_and_unknown_keys_are_warnings(home: Path) -> None:

@@ -196,7 +196,7 @@ async def test_without_embeddings_words_serve_and_vectors_come_later(
     assert words in rows["embedder"].detail
     assert rows["embedder"].advice
     assert rows["vectors"].state == "warn"
-    assert rows["vectors"].detail.startswith(f"{waiting} texts have none and are found by their words only")
+    assert rows["vectors"].detail == f"texts without one: {waiting}; until it works, all are found by words only"
 
     server.status, server.value, server.width = 200, 1.0, WIDTH
     core = open_core(home, embedding_at(server.url), model)

@@ -110,7 +110,7 @@ async def test_a_kill_in_the_middle_loses_nothing(home: Path, old: str, new: str
     async with opened(home, settings=SETTINGS, embedder=embedder_of(new), start=False) as core:
         seen = overview(core.curator)
         assert (seen.embedding_model, seen.waiting, seen.vectors) == (new, COUNT - 10, {old: COUNT - 10, new: 10})
-        assert f"{COUNT - 10} texts have no vector of {new} yet" in " ".join(seen.limits)
+        assert f"Texts without a vector of {new} yet, found by their words only: {COUNT - 10}." in " ".join(seen.limits)
         hits = await core.manager.search("hive number 20", kinds=("long_term",))
         assert "Hive number 20 stands by tree 20" in [hit.text for hit in hits], "by its words: it has no vector yet"
 
