@@ -197,7 +197,10 @@ class Blocks:
 
     def is_closed(self, block: Block) -> bool:
         """Whether a fence has its closing line."""
-        return block.end - block.start - 1 > block.tokens[0].content.count("\n")
+        token = block.tokens[0]
+        last = self.lines[block.end - 1] if 0 < block.end <= len(self.lines) else ""
+        less = block.end - block.start - 1 > token.content.count("\n")
+        return less and last.strip(" \t>").startswith(token.markup)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from orca_tui.render.code import FENCE, closes, code_foot, code_head, code_rows
+from orca_tui.render.code import FENCE, TAB, closes, code_foot, code_head, code_rows
 from orca_tui.render.colouring import LINES_AT_ONCE, Colouring, Job, highlight, is_coloured, language_of
 from orca_tui.render.line import Line
 
@@ -62,8 +62,13 @@ class OpenFence:
         return [*rows, *code_foot()]
 
     def _cut(self, line: str) -> str:
-        blanks = len(line) - len(line.lstrip(" "))
-        return line if self.started else line[min(blanks, self.indent) :]
+        if self.started:
+            return line
+        column = at = 0
+        while column < self.indent and line[at : at + 1] in (" ", "\t"):
+            column += TAB - column % TAB if line[at] == "\t" else 1
+            at += 1
+        return " " * (column - self.indent) + line[at:]
 
     def _line(self, line: str, settled: list[Line]) -> None:
         line = self._cut(line)
@@ -95,7 +100,7 @@ class OpenFence:
         if len(self.lines) > LINES_AT_ONCE:
             job = colouring(self.lines, self.info, settled[self.first :], self.first, self.width)
             jobs += [job] if job is not None else []
-        else:
+        elif self.lines:
             spans = highlight("\n".join(self.lines), language_of(self.info))
             if spans is not None:
                 settled[self.first :] = [row for line in spans for row in code_rows(line, self.width)]

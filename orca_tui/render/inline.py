@@ -16,6 +16,8 @@ from orca_tui.safe import safe_link
 
 MAX_KEPT = 500
 """Characters up to which the spans of a text are remembered: the unfinished block is laid out again and again."""
+MOST_MARKS = 300
+"""Marks of emphasis in one piece of text beyond which they are shown as they are: nobody means that, and it is slow."""
 MARKS = {"strong": "strong", "em": "em", "s": "strike"}
 
 _URL = re.compile(r"https?://[^\s<>\"'`｜|，。；：！？、（）【】《》「」『』“”‘’]+")
@@ -34,6 +36,8 @@ def inline_spans(text: str, references: References) -> list[Span]:
 
 
 def _piece_spans(text: str, references: References) -> Sequence[Span]:
+    if len(text) > MOST_MARKS and sum([text.count(mark) for mark in "*_~"]) > MOST_MARKS:
+        return plain_spans(text)
     if not references and len(text) <= MAX_KEPT:
         return _kept(text)
     return _Inline().run(parse_inline(text, references))

@@ -167,7 +167,9 @@ class MarkdownStream:
         number, parted = (None, False) if opened is None else (opened.number, self._blank)
         for index, sign in enumerate(renderer.signs(block, number)):
             first = sign.item.start
-            if reach(source.lines, first, *item_mark(source.lines[first])) < LONG_BLOCK:
+            mark, line = item_mark(source.lines[first])
+            told = line.strip() or first + 1 < len(source.lines)
+            if not told or reach(source.lines, first, mark, line) < LONG_BLOCK:
                 continue
             above = [row for item in islice(renderer.items(block, number, parted=parted), index) for row in item.rows]
             if is_blank(source.lines[first - 1]) if index else parted:

@@ -115,3 +115,23 @@ def test_a_megabyte_on_one_line_is_laid_out_piece_by_piece() -> None:
     stream.update("word " * 20_000)
     assert len(stream.tail) < 80
     assert stream.height == 1_250
+
+
+@pytest.mark.parametrize("text", ["  ```\n\ta\n```\nend", "```py\n```\nend", "  ```\n\t> ", "~~~ a\n~~~ a\n"])
+def test_a_fence_is_the_same_however_it_arrives(text: str) -> None:
+    whole, pieces = MarkdownStream(20), MarkdownStream(20)
+    whole.update(text)
+    whole.close()
+    for character in text:
+        pieces.update(character)
+    pieces.close()
+    assert pieces.settled == whole.settled
+
+
+def test_a_long_text_below_a_heading_settles_before_its_line_ends() -> None:
+    stream = MarkdownStream(60)
+    stream.update("# Head\n")
+    for _turn in range(60):
+        stream.update("words of one line " * 10)
+    assert len(stream.tail) < 60
+    assert stream.height > 150

@@ -85,6 +85,11 @@ def test_a_text_with_very_many_brackets_is_shown_as_it_is_and_keeps_its_emphasis
     assert spans[0].style == "strong"
 
 
+def test_a_text_of_marks_is_shown_as_it_is() -> None:
+    text = "*_" * 200
+    assert [(span.text, span.style) for span in inline_spans(text, {})] == [(text, "")]
+
+
 def test_images_in_images_are_read_once() -> None:
     text = "![" * 30 + "a" + "](b)" * 30
     once = work(lambda: inline_spans(text, {}))
