@@ -2,8 +2,9 @@
 
 `settled` rows are final; `tail` rows belong to the block that is being written and are made anew with each update. At
 the top, a block is final when the next one begins. What may become long settles earlier: the lines of a fence, the
-items of a list, the rows of a table, the pieces of a long paragraph. So the work of an update depends on what is new,
-not on what is there, and a text gives the same rows whether it came at once or in pieces.
+items of a list, the rows of a table, the pieces of a long paragraph; a long quotation or item has a stream of its own
+(`inner`). So the work of an update depends on what is new, not on what is there, and a text gives the same rows
+whether it came at once or in pieces.
 """
 
 from itertools import islice
