@@ -53,7 +53,7 @@ class Actions(MemoryActions):
 
         def chosen(name: str | None) -> None:
             if name is not None:
-                self._app.spawn(self._set_theme(name), "theme")
+                self._app.spawn("theme", self._set_theme, name)
 
         choices = [Choice(name, name) for name in names]
         screen = Choose(_("Theme"), choices, current=self._app.theme, preview=self._app.preview_theme)
@@ -70,7 +70,7 @@ class Actions(MemoryActions):
 
         def chosen(name: str | None) -> None:
             if name is not None:
-                self._app.spawn(self._set_language(name), "language")
+                self._app.spawn("language", self._set_language, name)
 
         choices = [Choice("auto", _("as the system")), Choice("en", "English"), Choice("zh", "中文")]
         self._app.push_screen(Choose(_("Language"), choices, current=self._app.settings.ui.language), chosen)

@@ -2,7 +2,7 @@
 
 import sys
 import traceback
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -33,6 +33,7 @@ from orca_tui.terminal import write_log
 from orca_tui.themes import VARIABLES, variable_defaults
 from orca_tui.theming import ThemeShelf
 from orca_tui.widgets.composer import Composer
+from orca_tui.work import start
 
 if TYPE_CHECKING:
     from memory.clock import Clock
@@ -131,7 +132,7 @@ class OrcaApp(MemoryRoom, App[object], inherit_bindings=False):
             self._leaving.catch_signals()
         self.chat.composer.set_commands([(c.name, _(c.summary)) for c in commands.COMMANDS])
         self.warn(self._warnings)
-        self.set_timer(FIRST_KEYS, lambda: self.spawn(self._startup.run(), "startup"))
+        self.set_timer(FIRST_KEYS, lambda: self.spawn("startup", self._startup.run))
 
     def warn(self, problems: Sequence[str]) -> None:
         """What the settings could not be followed in."""
@@ -139,9 +140,9 @@ class OrcaApp(MemoryRoom, App[object], inherit_bindings=False):
             text = "\n".join(label(problem) for problem in problems[:5])
             self.notify(text, title=_("Settings"), severity="warning", timeout=10, markup=False)
 
-    def spawn(self, work: Coroutine[Any, Any, None], name: str) -> None:
-        """Run `work` as a worker of the app."""
-        self.run_worker(work, name=name, group=name, description=name)
+    def spawn(self, name: str, work: Callable[..., Coroutine[Any, Any, None]], *args: object) -> None:
+        """Run `work(*args)` as a worker of the app."""
+        start(self, name, work, *args)
 
     # what is typed, chosen and reported
 
@@ -186,12 +187,12 @@ class OrcaApp(MemoryRoom, App[object], inherit_bindings=False):
     def on_context_shown(self, _event: ContextShown) -> None:
         """What the reply is given is told with where it comes from."""
         if self.conversation is not None:
-            self.spawn(self.conversation.refresh_memory(), "refresh")
+            self.spawn("refresh", self.conversation.refresh_memory)
 
     def on_turn_ended(self, _event: TurnEnded) -> None:
         """The list of sessions and the memory moved."""
         if self.conversation is not None:
-            self.spawn(self.conversation.refresh(), "refresh")
+            self.spawn("refresh", self.conversation.refresh)
 
     def on_core_changed(self, message: CoreChanged) -> None:
         """Background work: the queue's state, memory that was written, replies that cannot be."""
@@ -258,7 +259,7 @@ class OrcaApp(MemoryRoom, App[object], inherit_bindings=False):
         def picked(found: "Picked | None") -> None:
             if found is not None:
                 self.settings = found.settings
-                self.spawn(self._use(found.model), "model")
+                self.spawn("model", self._use, found.model)
 
         self.push_screen(ModelPicker(self.home, self.settings, env=self.env, first_run=first_run), picked)
 
@@ -280,7 +281,7 @@ class OrcaApp(MemoryRoom, App[object], inherit_bindings=False):
         self.chat.composer.set_commands([(c.name, _(c.summary)) for c in commands.COMMANDS])
         self.chat.speak_anew()
         if self.conversation is not None:
-            self.spawn(self.conversation.refresh(), "refresh")
+            self.spawn("refresh", self.conversation.refresh)
 
     def preview_theme(self, name: str) -> None:
         """Show a theme without saving it."""

@@ -27,9 +27,9 @@ def show(app: "OrcaApp", event: "BackgroundEvent") -> None:
         case QueueChanged(waiting=waiting, status=status, problem=problem):
             app.chat.show_queue(waiting, status, problem)
         case MemoryChanged() if app.conversation is not None:
-            app.spawn(app.conversation.refresh_memory(), "refresh")
+            app.spawn("refresh", app.conversation.refresh_memory)
             if event.action == "add" and event.kind == "long_term":
-                app.spawn(_tell_of_memories(app, app.conversation.core.store, event.ids), "remembered")
+                app.spawn("remembered", _tell_of_memories, app, app.conversation.core.store, event.ids)
         case UpkeepChanged(problem=problem) if problem:
             app.notify(clean(_("Memory upkeep is tried again: {why}", why=problem)), markup=False)
         case SavingChanged():

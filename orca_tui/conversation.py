@@ -6,9 +6,9 @@ disk (`ChatScreen.message_stored`).
 
 import asyncio
 import re
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from memory.errors import NotFoundError, OrcaError, ProviderError, StoreError
 from memory.text import label
@@ -23,8 +23,8 @@ from orca_tui.target import Target
 if TYPE_CHECKING:
     from memory.core import Core
 
-Spawn = Callable[[Coroutine[Any, Any, None], str], object]
-"""Runs a coroutine as a worker of the app, under a name."""
+Spawn = Callable[..., None]
+"""`OrcaApp.spawn`: runs a function with arguments as a worker of the app, under a name."""
 
 TITLE_LENGTH = 60
 """Characters of the first message that become the session's title."""
@@ -121,7 +121,7 @@ class Conversation:
             raise
         if target.is_stopped:
             turn.stop()
-        self._spawn(self._bridge.run(self._bridge.claim(session.id, turn, target)), "turn")
+        self._spawn("turn", self._bridge.run, self._bridge.claim(session.id, turn, target))
 
     async def retry(self, *, use_memory: bool = True) -> None:
         """Answer the newest user message again; the earlier reply stays stored on its own path."""
@@ -130,7 +130,7 @@ class Conversation:
             raise NotFoundError(_("There is nothing to ask again yet."))
         turn = self.core.engine.retry(target.session.id, use_memory=use_memory)
         self._view.back_to_question()
-        self._spawn(self._bridge.run(self._bridge.claim(target.session.id, turn, target)), "turn")
+        self._spawn("turn", self._bridge.run, self._bridge.claim(target.session.id, turn, target))
 
     def stop(self) -> bool:
         """End the open session's reply, keeping what arrived; tells whether there was one."""

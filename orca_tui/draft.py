@@ -92,7 +92,7 @@ class DraftKeeper:
         """The text changed: save it when typing stops; forget it at once when it was sent or taken out."""
         if not self._app.chat.composer.text:
             if self._kept.text:
-                self._app.spawn(self.save(), "draft")
+                self._app.spawn("draft", self.save)
             return
         self._due = time.monotonic() + SAVE_AFTER
         if self._timer is None:
@@ -104,7 +104,7 @@ class DraftKeeper:
             self._timer = self._app.set_timer(left, self._at_rest)
         else:
             self._timer = None
-            self._app.spawn(self.save(), "draft")
+            self._app.spawn("draft", self.save)
 
     async def save(self) -> None:
         """Bring the disk up to date. What keeps it from being saved is for the log: writing goes on."""

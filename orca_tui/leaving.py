@@ -78,4 +78,4 @@ class Leaving:
 
     def _on_signal(self, code: int) -> None:
         if self._app.is_running and not self._begun:
-            self._app.spawn(self.leave(code), "leave")
+            self._app.spawn("leave", self.leave, code)

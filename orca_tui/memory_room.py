@@ -1,6 +1,6 @@
 """The app's part about memory: what the sidebar and its keys ask for."""
 
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -13,17 +13,17 @@ if TYPE_CHECKING:
 class MemoryRoom:
     """Mixed into the app. Handlers run as workers, since they may ask the user."""
 
-    def spawn(self, work: Coroutine[Any, Any, None], name: str) -> None:
-        """Run `work` as a worker of the app."""
+    def spawn(self, name: str, work: Callable[..., Coroutine[Any, Any, None]], *args: object) -> None:
+        """Run `work(*args)` as a worker of the app."""
         raise NotImplementedError
 
     def on_memory_sidebar_item_chosen(self, event: "MemorySidebar.ItemChosen") -> None:
         """Show what was chosen: a message in its place, the rest in full."""
-        self.spawn(self._show_item(event.kind, event.id), "command")
+        self.spawn("command", self._show_item, event.kind, event.id)
 
     def on_deed_asked(self, event: "DeedAsked") -> None:
         """A key of the sidebar."""
-        self.spawn(self._do_deed(event.deed, event.kind, event.id), "command")
+        self.spawn("command", self._do_deed, event.deed, event.kind, event.id)
 
     async def _show_item(self, kind: "ItemKind", item_id: int) -> None:
         await self._actions().show_item(kind, item_id)

@@ -74,7 +74,7 @@ class Sending:
         command = commands.BY_NAME[name.lower()]
         if command.name in BEGINS:
             self._app.chat.begin(incognito=BEGINS[command.name])
-        self._app.spawn(self._app.run_command(command.name, argument), "command")
+        self._app.spawn("command", self._app.run_command, command.name, argument)
 
     def send_waiting(self) -> None:
         """The store is open: send what waited for it."""
@@ -118,7 +118,7 @@ class Sending:
         target.is_sending = True
         self._under_way = target
         self._delivered = asyncio.Event()
-        self._app.spawn(self._deliver(sent, target, self._delivered), "submit")
+        self._app.spawn("submit", self._deliver, sent, target, self._delivered)
 
     async def _deliver(self, sent: "Composer.Submitted", target: "Target", delivered: asyncio.Event) -> None:
         conversation = self._app.conversation

@@ -24,6 +24,7 @@ from orca_tui.widgets.hint_line import HintLine
 from orca_tui.widgets.memory_detail import MemoryDetail
 from orca_tui.widgets.memory_head import MemoryHead
 from orca_tui.widgets.memory_list import MemoryList
+from orca_tui.work import start
 
 if TYPE_CHECKING:
     from orca_tui.memory_desk import MemoryDesk
@@ -101,7 +102,7 @@ class MemoriesScreen(Screen[Message | None]):
     # reading
 
     def _reload(self) -> None:
-        self.run_worker(self._load(), name="memories", group="memories", exclusive=True, description="memories")
+        start(self, "memories", self._load, exclusive=True)
 
     async def _load(self) -> None:
         try:
@@ -140,9 +141,7 @@ class MemoriesScreen(Screen[Message | None]):
             self.detail.show(None)
         elif row.memory.id != self._shown:
             self._shown = row.memory.id
-            self.run_worker(
-                self._show(row.memory.id), name="detail", group="detail", exclusive=True, description="detail"
-            )
+            start(self, "detail", self._show, row.memory.id, exclusive=True)
 
     async def _show(self, memory_id: int) -> None:
         try:
@@ -183,7 +182,7 @@ class MemoriesScreen(Screen[Message | None]):
         elif event.deed == "source":
             self._jump()
         else:
-            self.run_worker(self._run(event.deed), name="deed", group="deed", description="deed")
+            start(self, "deed", self._run, event.deed)
 
     async def _run(self, deed: str) -> None:
         rows = self.list.chosen if self.focused is not self.detail else self._read_row()

@@ -25,6 +25,7 @@ from memory.text import clean, label
 from orca_tui.i18n import _
 from orca_tui.provider_setup import Answer, changes_for, connect, with_changes
 from orca_tui.provider_words import detail_said
+from orca_tui.work import start
 
 if TYPE_CHECKING:
     from memory.provider.base import ChatModel
@@ -84,7 +85,7 @@ class ModelPicker(ModalScreen[Picked | None]):
             found.cursor_blink = self._settings.ui.cursor_blink
         self._show_list()
         self._say(_("looking for models…"))
-        self.run_worker(self._look(), name="choices", group="choices", description="choices")
+        start(self, "choices", self._look)
 
     async def _look(self) -> None:
         from memory.provider.factory import ProviderChoice, list_choices
@@ -155,7 +156,7 @@ class ModelPicker(ModalScreen[Picked | None]):
     def _start(self, answer: Answer) -> None:
         self._cancel.set()
         self._cancel = threading.Event()
-        self.run_worker(self._try(answer, self._cancel), name="try", group="try", exclusive=True, description="try")
+        start(self, "try", self._try, answer, self._cancel, exclusive=True)
 
     async def _try(self, answer: Answer, cancel: threading.Event) -> None:
         assert self._chosen is not None  # noqa: S101 - a choice was made before

@@ -21,6 +21,7 @@ from orca_tui.i18n import _
 from orca_tui.messages import DeedAsked
 from orca_tui.widgets.hint_line import HintLine
 from orca_tui.widgets.why_list import Given, WhyList
+from orca_tui.work import start
 
 if TYPE_CHECKING:
     from orca_tui.memory_desk import MemoryDesk
@@ -83,7 +84,7 @@ class WhyScreen(Screen[Message | None]):
         self._reload()
 
     def _reload(self) -> None:
-        self.run_worker(self._load(), name="why", group="why", exclusive=True, description="why")
+        start(self, "why", self._load, exclusive=True)
 
     async def _load(self) -> None:
         reply = self._replies[self._at]
@@ -104,7 +105,7 @@ class WhyScreen(Screen[Message | None]):
 
     def on_why_list_chosen(self, event: WhyList.Chosen) -> None:
         """A memory opens on the memory screen, a message in its session."""
-        self.run_worker(self._open(event.given), name="open", group="open", description="open")
+        start(self, "open", self._open, event.given)
 
     async def on_deed_asked(self, event: DeedAsked) -> None:
         """A key of the list."""
@@ -115,9 +116,9 @@ class WhyScreen(Screen[Message | None]):
             self._remark = ""
             self._reload()
         elif event.deed == "source" and self.list.current is not None:
-            self.run_worker(self._source(self.list.current), name="open", group="open", description="open")
+            start(self, "open", self._source, self.list.current)
         else:
-            self.run_worker(self._run(event), name="deed", group="deed", description="deed")
+            start(self, "deed", self._run, event)
 
     async def _run(self, event: DeedAsked) -> None:
         try:

@@ -1,6 +1,7 @@
 """Where a message goes and whether it goes at all is settled when Enter is pressed, at any moment of the app's life."""
 
 import asyncio
+import gc
 from contextlib import closing
 from pathlib import Path
 
@@ -203,3 +204,19 @@ async def test_an_incognito_draft_stays_incognito(home: Path) -> None:
         await pilot.press("enter")
         await answered(pilot, "a secret")
         assert sessions(again)["a secret"].incognito
+
+
+async def test_work_that_is_cancelled_before_its_first_step_is_never_begun(home: Path) -> None:
+    app = make_app(home)
+    begun: list[str] = []
+
+    async def work(name: str) -> None:
+        begun.append(name)
+
+    async with running(app) as pilot:
+        app.spawn("early", work, "early")
+        app.workers.cancel_group(app, "early")
+        app.spawn("late", work, "late")
+        await until(pilot, lambda: "late" in begun)
+    gc.collect()
+    assert begun == ["late"]
