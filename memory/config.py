@@ -156,6 +156,71 @@ class MemorySettings:
 
 
 @dataclass(frozen=True, slots=True)
+class PersonaSettings:
+    """`[personas.NAME]`: a way to answer that a session can be given."""
+
+    prompt: str = ""
+    model: str = ""
+    """Empty: the model of `[llm]`."""
+    temperature: float | None = limits(None, 0.0, 2.0)
+    max_tokens: int = limits(0, 0, 1_000_000)
+
+
+@dataclass(frozen=True, slots=True)
+class AgentSettings:
+    """`[agents.NAME]`: a subagent. Those that orca ships can be changed by their name."""
+
+    description: str = ""
+    """One line for the model that may call it."""
+    prompt: str = ""
+    model: str = ""
+    """Empty: the model of `[llm]`."""
+    temperature: float | None = limits(None, 0.0, 2.0)
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    """Sent along as they are."""
+    tools: tuple[str, ...] = ()
+    """Names of the tools that it may call; `agent_call` lets it call other agents."""
+    max_tokens: int = limits(50_000, 100, 10_000_000)
+    """Tokens that one run may use, prompts and replies of all its requests."""
+    max_seconds: float = limits(300.0, 1.0, 86_400.0)
+    enabled: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ToolsSettings:
+    """`[tools]`: what the model may call. Each call that changes or reaches anything outside orca asks first."""
+
+    enabled: bool = True
+    roots: tuple[str, ...] = ()
+    """Directories that `read_file` and `list_dir` may look into; empty: those two are off."""
+    fetch_url: bool = False
+    max_rounds: int = limits(12, 1, 100)
+    """Requests in one turn, the first included."""
+    timeout: float = limits(60.0, 1.0, 3600.0)
+    """Seconds for one call."""
+    max_result_tokens: int = limits(4_000, 100, 1_000_000)
+    """A longer result is cut, and says so."""
+    allow: tuple[str, ...] = ()
+    """What was allowed for always, as the dialog wrote it: `tool` or `tool:target`."""
+
+
+@dataclass(frozen=True, slots=True)
+class MCPSettings:
+    """`[mcp.NAME]`: an MCP server; `command` (stdio) or `url` (streamable HTTP)."""
+
+    command: str = ""
+    args: tuple[str, ...] = ()
+    env: Mapping[str, str] = field(default_factory=dict)
+    """Further variables of the server's process; `$NAME` takes the value from orca's environment."""
+    url: str = ""
+    headers_env: Mapping[str, str] = field(default_factory=dict)
+    """Header → name of the environment variable that holds its value."""
+    enabled: bool = True
+    timeout: float = limits(30.0, 1.0, 3600.0)
+    """Seconds for one call, and for the start."""
+
+
+@dataclass(frozen=True, slots=True)
 class UISettings:
     """`[ui]`: the screen."""
 
@@ -175,6 +240,10 @@ class Settings:
     embedding: EmbeddingSettings = field(default_factory=EmbeddingSettings)
     memory: MemorySettings = field(default_factory=MemorySettings)
     ui: UISettings = field(default_factory=UISettings)
+    tools: ToolsSettings = field(default_factory=ToolsSettings)
+    personas: Mapping[str, PersonaSettings] = field(default_factory=dict)
+    agents: Mapping[str, AgentSettings] = field(default_factory=dict)
+    mcp: Mapping[str, MCPSettings] = field(default_factory=dict)
     keys: Mapping[str, str] = field(default_factory=dict)
     """`[keys]`: binding id → keys, comma separated."""
 

@@ -101,6 +101,10 @@ class ToolsNotOffered(ProviderError):
     """The model asked for a tool and said nothing else; no tool was offered to it."""
 
 
+class ToolsUnsupported(ProviderError):
+    """The model, or its server, cannot call tools."""
+
+
 class LocalModelMissing(ProviderError):
     """The built-in model or its runtime is not installed here."""
 
@@ -126,3 +130,35 @@ class ModelFileError(OrcaError):
     """A model file could not be fetched, verified or read."""
 
     title = "Model file"
+
+
+class ToolFailed(OrcaError):
+    """A tool could not do what the model asked for; the model is told, and may try another way."""
+
+    title = "Tool"
+
+
+class ToolRefused(ToolFailed):
+    """The user, a setting or the turn's taint did not allow the call."""
+
+
+class MCPError(ToolFailed):
+    """An MCP server could not be started, broke off, hung, or said what the protocol does not know."""
+
+    title = "MCP server"
+
+
+class BackupError(StoreError):
+    """A backup could not be made, verified or restored."""
+
+
+class ImportRefused(OrcaError):
+    """A file of another program is not what it should be; nothing was imported."""
+
+    title = "Import"
+
+
+class AttachmentError(OrcaError):
+    """A file cannot go with a message: unreadable, too large, of no known kind, or the model cannot see."""
+
+    title = "Attachment"

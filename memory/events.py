@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from memory.errors import OrcaError
-from memory.types import ContextReport, ItemKind, Message, Usage
+from memory.types import ContextReport, ItemKind, Message, SubagentRun, Usage
 
 QueueStatus = Literal["idle", "working", "paused", "off"]
+ToolState = Literal["done", "failed", "refused", "cancelled"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,58 @@ class TextDelta:
 
     turn_id: str
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolStarted:
+    """A tool runs (or waits for permission)."""
+
+    turn_id: str
+    call_id: str
+    name: str
+    arguments: str
+    """JSON as the model wrote it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolFinished:
+    """A tool is done; its result is stored."""
+
+    turn_id: str
+    call_id: str
+    name: str
+    state: ToolState
+    message: Message
+    """The stored row of role `tool`."""
+
+
+@dataclass(frozen=True, slots=True)
+class SubagentStarted:
+    """A subagent begins; its row is stored in state `running`."""
+
+    turn_id: str
+    run: SubagentRun
+
+
+@dataclass(frozen=True, slots=True)
+class SubagentDelta:
+    """More of what a subagent writes. Never stored piece by piece."""
+
+    turn_id: str
+    run_id: int
+    kind: Literal["text", "reasoning", "step"]
+    """`step`: a line on what it does now, such as the tool that it calls."""
+    text: str
+    tokens: int
+    """What the run has used up to here."""
+
+
+@dataclass(frozen=True, slots=True)
+class SubagentFinished:
+    """A subagent is done, failed or was stopped; its row is stored."""
+
+    turn_id: str
+    run: SubagentRun
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +173,7 @@ class SavingChanged:
     """A reply that was written after its turn had already failed for want of that."""
 
 
-TurnEvent = MessageStored | ContextBuilt | ReasoningDelta | TextDelta | Waiting | TurnFinished | TurnFailed
+ToolEvent = ToolStarted | ToolFinished | SubagentStarted | SubagentDelta | SubagentFinished
+TurnEvent = MessageStored | ContextBuilt | ReasoningDelta | TextDelta | ToolEvent | Waiting | TurnFinished | TurnFailed
 BackgroundEvent = MemoryChanged | QueueChanged | UpkeepChanged | SavingChanged
 Event = TurnEvent | BackgroundEvent

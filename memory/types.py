@@ -287,3 +287,34 @@ class Usage:
     prompt_tokens: int
     completion_tokens: int
     estimated: bool = False
+
+
+RunState = Literal["running", "complete", "stopped", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class SubagentRun:
+    """One row of `subagent_messages`: what a subagent did for one task."""
+
+    id: int
+    parent_msg_id: int
+    """The message of the main conversation that called for it."""
+    parent_run_id: int | None
+    """The run that called for it; `None` when the main conversation did."""
+    session_id: str
+    agent_name: str
+    role: Role
+    """`assistant`, or `system` when `content` is an error instead of a reply."""
+    content: str
+    """The whole final reply, at most 10,000 tokens; empty while it runs."""
+    timestamp: str
+    task: str
+    state: RunState
+    token_count: int
+    """Tokens that the run itself used, prompt and reply of all its requests."""
+    subtree_tokens: int
+    """Those of the run and of all runs below it."""
+    truncated: bool
+    """The reply was longer, and was cut."""
+    started_at: str
+    ended_at: str | None

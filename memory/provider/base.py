@@ -20,11 +20,49 @@ EmbedKind = Literal["query", "passage"]
 
 
 @dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A tool that the model asks for."""
+
+    id: str
+    """Names the call in the request that brings its result; never empty."""
+    name: str
+    arguments: str
+    """JSON as the model wrote it: it may be broken, empty, or anything but an object."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """A tool as it is offered to a model."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+    """JSON schema of the arguments: an object."""
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """A picture that goes with a message, for models that see."""
+
+    media_type: str
+    """`image/png`, `image/jpeg`, `image/gif` or `image/webp`."""
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class ChatMessage:
     """One message of a request."""
 
     role: Role
     content: str
+    tool_calls: tuple[ToolCall, ...] = ()
+    """Assistant only: what it asked for. A message of role `tool` for each follows."""
+    tool_call_id: str = ""
+    """Role `tool` only: the call that this is the result of."""
+    reasoning: str = ""
+    """Assistant only: sent back to servers that want the reasoning behind a tool call (`reasoning_content`)."""
+    images: tuple[Image, ...] = ()
+    """User only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +75,8 @@ class ChatOptions:
     """Ask for JSON of this shape where the server can; the caller checks the answer all the same."""
     extra: Mapping[str, Any] = field(default_factory=dict)
     """Further parameters of the request body, as configured."""
+    tools: tuple[ToolSpec, ...] = ()
+    """What the model may call. Models that cannot raise `ToolsUnsupported`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +91,13 @@ class ReasoningPart:
     """More of the reasoning."""
 
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallPart:
+    """One whole call; its pieces have been joined. Comes before the `FinishPart` with reason `tool_calls`."""
+
+    call: ToolCall
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +122,7 @@ class FinishPart:
     reason: str
 
 
-ChatPart = TextPart | ReasoningPart | UsagePart | RetryPart | FinishPart
+ChatPart = TextPart | ReasoningPart | ToolCallPart | UsagePart | RetryPart | FinishPart
 
 
 class ChatModel(Protocol):

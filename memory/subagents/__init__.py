@@ -1,0 +1,1 @@
+"""Isolated runs of configured agents, and what is kept of them."""

@@ -1,0 +1,83 @@
+"""What a tool looks like to a turn, and what the user is asked before it runs."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+from memory.provider.base import ToolSpec
+from memory.types import Message, Scope, Session
+
+Decision = Literal["once", "session", "always", "deny"]
+"""What the user answers: allow this call, such calls in this session, such calls from now on, or none."""
+
+
+@dataclass(frozen=True, slots=True)
+class PermissionRequest:
+    """What the user is shown before a tool runs. All of it is foreign text."""
+
+    tool: str
+    target: str
+    """What it would reach: a path, a host, a server; empty when there is nothing but orca itself."""
+    arguments: str
+    """The whole call, as indented JSON."""
+    reason: str
+    """Why it is asked: what the tool does, or that the turn took in foreign text (English source of `_`)."""
+    choices: tuple[Decision, ...]
+    """What may be answered."""
+    agent: str = ""
+    """The subagent that asks; empty: the main conversation."""
+
+
+Approver = Callable[[PermissionRequest], Awaitable[Decision]]
+"""Asks the user. Cancelled when the turn is stopped. Without one (library, pipes) everything that must ask is denied."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """What a tool gives back to the model: foreign text, unless it says otherwise."""
+
+    text: str
+    is_foreign: bool = True
+    """False when every word is orca's own or the user's: it does not taint the turn."""
+
+
+@dataclass(slots=True)
+class ToolContext:
+    """In what a call runs. One for a turn; a subagent's run has its own."""
+
+    turn_id: str
+    session: Session
+    message: Message
+    """The assistant's message that asks."""
+    scope: Scope
+    agent: str = ""
+    """The subagent that calls; empty: the main conversation."""
+    run_id: int | None = None
+    depth: int = 0
+    """0: the main conversation; a subagent's is one more than its caller's."""
+    is_tainted: bool = False
+    """The turn took in foreign text: what reaches outside is asked for, whatever was allowed before."""
+    cancelled: asyncio.Event | None = None
+
+
+class Tool(Protocol):
+    """One tool. Implementations raise leaves of `ToolFailed`; the model is told their sentence."""
+
+    @property
+    def spec(self) -> ToolSpec:
+        """How it is offered."""
+        ...
+
+    @property
+    def reaches_outside(self) -> bool:
+        """It reads, changes or reaches something that is not orca's: a file, the network, a process."""
+        ...
+
+    def permission(self, arguments: Mapping[str, Any], context: ToolContext) -> PermissionRequest | None:
+        """What is to be asked before this call; `None`: it may run. Raises `ToolRefused` when it never may."""
+        ...
+
+    async def run(self, arguments: Mapping[str, Any], context: ToolContext) -> ToolResult:
+        """Do it. Cancelling ends it at once and leaves nothing running."""
+        ...

@@ -1,0 +1,3 @@
+"""Subagents, tools, permissions and the trace panel."""
+
+TEXTS: dict[str, str] = {}

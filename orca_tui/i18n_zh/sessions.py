@@ -1,0 +1,3 @@
+"""The list of sessions, search in everything, import and export."""
+
+TEXTS: dict[str, str] = {}

@@ -1,0 +1,3 @@
+"""The settings screen and themes."""
+
+TEXTS: dict[str, str] = {}

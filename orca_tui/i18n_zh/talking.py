@@ -1,0 +1,3 @@
+"""The transcript's cursor and actions, forks, the queue, personas, attachments."""
+
+TEXTS: dict[str, str] = {}
