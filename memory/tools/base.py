@@ -5,7 +5,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-from memory.provider.base import ToolSpec
+from memory.events import ToolEvent, ToolState
+from memory.provider.base import ToolCall, ToolSpec
 from memory.types import Message, Scope, Session
 
 Decision = Literal["once", "session", "always", "deny"]
@@ -59,6 +60,8 @@ class ToolContext:
     is_tainted: bool = False
     """The turn took in foreign text: what reaches outside is asked for, whatever was allowed before."""
     cancelled: asyncio.Event | None = None
+    emit: Callable[[ToolEvent], None] = lambda event: None  # noqa: ARG005
+    """Tells the turn's watcher what goes on inside a call: `Subagent…` events. From the event loop's thread only."""
 
 
 class Tool(Protocol):
@@ -80,4 +83,20 @@ class Tool(Protocol):
 
     async def run(self, arguments: Mapping[str, Any], context: ToolContext) -> ToolResult:
         """Do it. Cancelling ends it at once and leaves nothing running."""
+        ...
+
+
+class Toolbox(Protocol):
+    """All the tools of a core, as a turn sees them. For the event loop; never blocks it."""
+
+    async def specs(self, session: Session) -> tuple[ToolSpec, ...]:
+        """What the model may call in this session; empty: none. What is not there (a dead server) is left out."""
+        ...
+
+    async def run(self, call: ToolCall, context: ToolContext) -> tuple[ToolState, ToolResult]:
+        """Do what the model asked for: check the call, ask for permission, run it, cut the result to its limit.
+
+        Never raises for what a call may do wrong (an unknown tool, broken arguments, a failure, a refusal): the result
+        then tells the model. Cancelling ends it at once and leaves nothing running; the turn stores the result.
+        """
         ...
