@@ -31,7 +31,7 @@ MAX_DEPTH = 20
 
 _SHOW = "`orca-tui config show` lists them."
 _EDIT = "Correct it, or delete it to use the default."
-_BRANCH_NAME = re.compile(r"[\w-]{1,64}")
+_SECTION_NAME = re.compile(r"[\w-]{1,64}")
 
 
 def _allowed_words(name: str) -> tuple[str, ...]:
@@ -187,12 +187,13 @@ class Checker:
         values: dict[str, Any] = {}
         for name, value in data.items():
             here = (*path, name)
-            if kind is BranchSettings:
-                if not _BRANCH_NAME.fullmatch(name):
+            if is_dataclass(kind):
+                if not _SECTION_NAME.fullmatch(name):
                     raise self._refusal(
                         here, "is no name for it: letters, digits, _ and -, at most 64", "Rename the section."
                     )
-                values[name] = self.build(base[name] if name in base else BranchSettings(), value, here)
+                start: Any = base[name] if name in base else kind()
+                values[name] = self.build(start, value, here)
             else:
                 values[name] = self._text(value, here) if kind is str else self._json(value, here)
         new = {name: value for name, value in values.items() if name not in base}
