@@ -15,6 +15,7 @@ HOME_VARIABLE = "ORCA_HOME"
 ProviderKind = Literal["auto", "openai", "siliconflow", "ollama", "local", "demo"]
 EmbeddingKind = Literal["auto", "local", "siliconflow", "openai", "off"]
 Language = Literal["auto", "en", "zh"]
+NotificationKind = Literal["auto", "bell", "osc9", "desktop", "off"]
 
 
 def limits(default: Any, low: float, high: float) -> Any:
@@ -25,10 +26,12 @@ def limits(default: Any, low: float, high: float) -> Any:
 class Secret:
     """A key that never shows itself: `repr` and `str` are masked, it cannot be pickled; `reveal()` at the wire only."""
 
-    __slots__ = ("_value",)
+    __slots__ = ("_value", "origin")
 
-    def __init__(self, value: str) -> None:
+    def __init__(self, value: str, origin: str = "config.toml") -> None:
         self._value = value
+        self.origin = origin
+        """Where it came from, for a person; never the value."""
 
     def reveal(self) -> str:
         """The key itself."""
@@ -38,7 +41,7 @@ class Secret:
         return bool(self._value)
 
     def __repr__(self) -> str:
-        return "Secret('…')" if self._value else "Secret('')"
+        return "Secret('…')" if self else "Secret('')"
 
     __str__ = __repr__
 
@@ -57,7 +60,11 @@ class LLMSettings:
     """Empty: the provider's default."""
     api_key: Secret = field(default_factory=lambda: Secret(""))
     api_key_env: str = ""
-    """Name of an environment variable that holds the key; wins over `api_key`."""
+    """Name of an environment variable that holds the key; wins over what follows."""
+    api_key_command: str = ""
+    """A program that prints the key, with its arguments; run without a shell. Wins over the keyring and `api_key`."""
+    api_key_keyring: str = ""
+    """Name of the entry in the system's keyring that holds the key; wins over `api_key`."""
     context_window: int = limits(0, 0, 10_000_000)
     """Tokens; 0 asks the server, and estimates when it does not say."""
     max_tokens: int = limits(0, 0, 1_000_000)
@@ -80,6 +87,8 @@ class SiliconFlowSettings:
     """`[siliconflow]`: key, address and models of the SiliconFlow preset."""
 
     api_key: Secret = field(default_factory=lambda: Secret(""))
+    api_key_command: str = ""
+    api_key_keyring: str = ""
     base_url: str = "https://api.siliconflow.cn/v1"
     model: str = "Qwen/Qwen3-8B"
     embedding_model: str = "Pro/BAAI/bge-m3"
@@ -96,6 +105,8 @@ class EmbeddingSettings:
     model: str = ""
     api_key: Secret = field(default_factory=lambda: Secret(""))
     api_key_env: str = ""
+    api_key_command: str = ""
+    api_key_keyring: str = ""
     dimensions: int = limits(0, 0, 8192)
     """Width of the vectors; 0: as the model makes them."""
     batch_size: int = limits(5, 1, 256)
@@ -229,6 +240,8 @@ class UISettings:
     sidebar: bool = True
     sessions: bool = True
     cursor_blink: bool = False
+    notifications: NotificationKind = "auto"
+    """How a long reply that ends while the terminal is out of focus is told; `auto`: `osc9` where it is known, `bell`."""
 
 
 @dataclass(frozen=True, slots=True)

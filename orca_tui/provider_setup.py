@@ -36,14 +36,19 @@ def changes_for(kind: ProviderKind, answer: Answer, settings: Settings) -> dict[
     if answer.url or (kind == "ollama" and settings.llm.provider != "ollama"):
         changes |= {
             "llm.base_url": answer.url.strip(),
-            "llm.api_key": answer.key.strip(),
+            **_only_key("llm", answer.key.strip()),
             "llm.api_key_env": "",
         }
     elif answer.key and kind == "siliconflow":
-        changes["siliconflow.api_key"] = answer.key.strip()
+        changes |= _only_key("siliconflow", answer.key.strip())
     elif answer.key:
-        changes |= {"llm.api_key": answer.key.strip(), "llm.api_key_env": ""}
+        changes |= {**_only_key("llm", answer.key.strip()), "llm.api_key_env": ""}
     return changes
+
+
+def _only_key(section: str, key: str) -> dict[str, str]:
+    """This key and no other source of one."""
+    return {f"{section}.api_key": key, f"{section}.api_key_command": "", f"{section}.api_key_keyring": ""}
 
 
 def with_changes(settings: Settings, changes: Mapping[str, str]) -> Settings:

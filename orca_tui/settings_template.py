@@ -11,7 +11,9 @@ TEMPLATE = """\
 # base_url = ""              # for example "https://api.example.com/v1"
 # model = ""                 # empty: the provider's default
 # api_key = ""               # used only while nobody else can read this file
-# api_key_env = ""           # name of a variable that holds the key; wins over api_key
+# api_key_env = ""           # name of a variable that holds the key; wins over the next two and api_key
+# api_key_command = ""       # what prints the key, run without a shell: "pass show orca"; wins over the next one
+# api_key_keyring = ""       # the system keyring's entry; written by `orca-tui key set`
 # context_window = 0         # tokens; 0 asks the server
 # max_tokens = 0             # longest reply; 0 leaves it to the server
 # temperature = 0.7          # not sent unless set
@@ -27,6 +29,8 @@ TEMPLATE = """\
 
 [siliconflow]
 # api_key = ""
+# api_key_command = ""
+# api_key_keyring = ""
 # base_url = "https://api.siliconflow.cn/v1"
 # model = "Qwen/Qwen3-8B"
 # embedding_model = "Pro/BAAI/bge-m3"
@@ -39,6 +43,8 @@ TEMPLATE = """\
 # model = ""
 # api_key = ""
 # api_key_env = ""
+# api_key_command = ""
+# api_key_keyring = ""
 # dimensions = 0             # 0: as the model makes them
 # batch_size = 5
 # batch_wait = 0.5           # seconds to wait for a fuller batch
@@ -72,6 +78,34 @@ TEMPLATE = """\
 # sidebar = true
 # sessions = true
 # cursor_blink = false
+# notifications = "auto"     # when a long reply ends out of focus: auto, bell, osc9, desktop, off
+
+[tools]
+# What the model may call; everything that reaches out of orca asks first.
+# enabled = true
+# roots = []                 # directories that files may be read in
+# fetch_url = false
+# max_rounds = 12            # requests in one turn, the first included
+# timeout = 60.0             # seconds for one call
+# max_result_tokens = 4000
+# allow = []                 # what is not asked about any more
+
+# A way to answer that a session can be given:
+# [personas.brief]
+# prompt = "Answer in one sentence."
+# model = ""                 # empty: the usual one
+# max_tokens = 0
+
+# A subagent:
+# [agents.reader]
+# description = "Reads a file and answers a question about it"
+# prompt = ""
+# tools = ["read_file"]
+
+# An MCP server:
+# [mcp.files]
+# command = "mcp-files"
+# args = []
 
 [keys]
 # Binding and keys, comma separated; /help lists the names.

@@ -59,6 +59,7 @@ async def build_chat_model(settings: Settings, home: Home, env: Mapping[str, str
     from memory.provider.openai_chat import OpenAIChat
 
     target = _online(kind, settings, env)
+    await asyncio.to_thread(target.endpoint.api_key.reveal)
     needs_key = kind == "siliconflow" or target.endpoint.base_url == presets.OPENAI_URL
     if needs_key and not target.endpoint.api_key:
         raise AuthenticationFailed(f"There is no key for {target.endpoint.host}.", hint=target.endpoint.key_hint)
@@ -91,6 +92,10 @@ async def server_problem(kind: ProviderKind, settings: Settings, env: Mapping[st
         return None
     endpoint = _online(kind, settings, env).endpoint
     try:
+        await asyncio.to_thread(endpoint.api_key.reveal)
+    except ProviderError as problem:
+        return problem
+    try:
         client = await asyncio.to_thread(wire.open_client, endpoint, connect_timeout=server_info.TIMEOUT)
     except (ImportError, ValueError):
         return http_errors.bad_proxy(endpoint)
@@ -102,7 +107,7 @@ def build_embedder(settings: Settings, home: Home, env: Mapping[str, str] | None
     """The embedder that the settings ask for; `None` when embedding is off.
 
     Raises `AuthenticationFailed` when the chosen server needs a key and there is none. `home` is where a built-in
-    embedder may keep files.
+    embedder may keep files. Blocks where a command or the keyring gives the key: call it in a thread.
     """
     env = os.environ if env is None else env
     chosen = settings.embedding
@@ -120,6 +125,7 @@ def build_embedder(settings: Settings, home: Home, env: Mapping[str, str] | None
 
     own = kind == "siliconflow"
     target = presets.siliconflow_embedding(settings, env) if own else presets.openai_embedding(settings, env)
+    target.endpoint.api_key.reveal()
     dimensions = chosen.dimensions
     if own and target.model == settings.siliconflow.embedding_model:
         dimensions = dimensions or settings.siliconflow.dimensions

@@ -1,7 +1,9 @@
 """Which server each kind of provider means, and which key goes to it.
 
 A key goes only where it belongs: the environment's `OPENAI_API_KEY` to OpenAI (or `OPENAI_BASE_URL`), SiliconFlow's
-to SiliconFlow, and to any other address only the key that was configured for it.
+to SiliconFlow, and to any other address only the key that was configured for it. Of several, the first counts:
+`ORCA_API_KEY`, the variable that `api_key_env` names, the provider's usual variable, `api_key_command`,
+`api_key_keyring`, `api_key`.
 """
 
 from collections.abc import Mapping
@@ -9,6 +11,7 @@ from dataclasses import dataclass
 
 from memory.config import EmbeddingSettings, LLMSettings, Secret, Settings
 from memory.provider.endpoint import Endpoint
+from memory.provider.keys import stored_key
 
 OPENAI_URL = "https://api.openai.com/v1"
 OPENAI_MODEL = "gpt-4.1-mini"
@@ -18,6 +21,8 @@ OLLAMA_URL = "http://127.0.0.1:11434/v1"
 OPENAI_KEY = "OPENAI_API_KEY"
 OPENAI_BASE = "OPENAI_BASE_URL"
 SILICONFLOW_KEY = "SILICONFLOW_API_KEY"
+OVERRIDE_ORIGIN = "the variable ORCA_API_KEY"
+"""Where a key of `[llm]` came from that wins over all others."""
 
 SILICONFLOW_HINT = f"Set {SILICONFLOW_KEY}, or api_key under [siliconflow] in config.toml."
 
@@ -32,7 +37,7 @@ class Target:
 
 def siliconflow_key(settings: Settings, env: Mapping[str, str]) -> Secret:
     """SiliconFlow's key; empty when there is none."""
-    return _from(env, SILICONFLOW_KEY) or settings.siliconflow.api_key
+    return _from(env, SILICONFLOW_KEY) or stored_key(settings.siliconflow)
 
 
 def siliconflow_chat(settings: Settings, env: Mapping[str, str]) -> Target:
@@ -86,20 +91,23 @@ def _openai(
     endpoint = Endpoint(section.base_url or usual)
     key, hint = _own_key(section, env), _hint(name, section.api_key_env)
     if endpoint.base_url in (OPENAI_URL, Endpoint(usual).base_url):
-        key = key or _from(env, OPENAI_KEY)
+        key = _own_key(section, env, usual=OPENAI_KEY)
         hint = f"Set {OPENAI_KEY}, or api_key under [{name}] in config.toml."
     elif endpoint.hostname == Endpoint(settings.siliconflow.base_url).hostname:
         key = key or siliconflow_key(settings, env)
     return Endpoint(endpoint.base_url, key, hint)
 
 
-def _own_key(section: LLMSettings | EmbeddingSettings, env: Mapping[str, str]) -> Secret:
-    """The key configured in a section; the variable that it names wins."""
-    return (_from(env, section.api_key_env) if section.api_key_env else None) or section.api_key
+def _own_key(section: LLMSettings | EmbeddingSettings, env: Mapping[str, str], *, usual: str = "") -> Secret:
+    """The key of a section: `ORCA_API_KEY` has been put there already, then variables, then what the file says."""
+    if section.api_key.origin == OVERRIDE_ORIGIN:
+        return section.api_key
+    by_variable = next((key for name in (section.api_key_env, usual) if name and (key := _from(env, name))), None)
+    return by_variable or stored_key(section)
 
 
 def _from(env: Mapping[str, str], name: str) -> Secret:
-    return Secret(env.get(name, "").strip())
+    return Secret(env.get(name, "").strip(), f"the variable {name}")
 
 
 def _hint(section: str, variable: str) -> str:

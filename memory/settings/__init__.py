@@ -8,9 +8,9 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
-from memory.config import Home, Secret, Settings
+from memory.config import Home, LLMSettings, Secret, Settings, SiliconFlowSettings
 from memory.errors import ConfigError
 from memory.settings.schema import Checker
 from memory.settings.source import Source, parse_toml, read_source
@@ -26,6 +26,8 @@ OVERRIDES: Mapping[str, str] = {
 """Environment variables that win over a key of `[llm]`."""
 
 _SECTIONS_WITH_KEYS = ("llm", "siliconflow", "embedding")
+
+Keyed = TypeVar("Keyed", LLMSettings, SiliconFlowSettings)
 
 
 def load_settings(home: Home, env: Mapping[str, str] | None = None) -> Settings:
@@ -63,6 +65,8 @@ def _check(data: dict[str, Any], source: Source, env: Mapping[str, str] | None) 
     warnings = checker.warnings
     if not source.private:
         settings = _without_exposed_keys(settings, source, warnings)
+    if not source.guarded:
+        settings = _without_commands(settings, source, warnings)
     settings = _with_environment(settings, env)
     warnings += [*_unset_variables(settings, env)]
     return settings, warnings
@@ -93,18 +97,39 @@ def _without_exposed_keys(settings: Settings, source: Source, warnings: list[str
     return settings
 
 
+def _without_commands(settings: Settings, source: Source, warnings: list[str]) -> Settings:
+    """What other users of the machine can write is not run."""
+    for section in _SECTIONS_WITH_KEYS:
+        part = getattr(settings, section)
+        if part.api_key_command:
+            settings = replace(settings, **{section: replace(part, api_key_command="")})
+            warnings.append(
+                f"{source.at(section, 'api_key_command')}: other users can write this file, so [{section}] "
+                f"api_key_command is not run. Run: chmod 600 {label(source.name)}"
+            )
+    return settings
+
+
 def _with_environment(settings: Settings, env: Mapping[str, str]) -> Settings:
     data: dict[str, Any] = {}
     if key := env.get(SILICONFLOW_KEY, "").strip():
         data["siliconflow"] = {"api_key": key}
     given = {field: value for name, field in OVERRIDES.items() if (value := env.get(name, "").strip())}
     settings = Checker(_Environment()).build(settings, data | ({"llm": given} if given else {}))
-    llm = settings.llm
+    llm, siliconflow = settings.llm, settings.siliconflow
     if "api_key" in given:
-        llm = replace(llm, api_key_env="")
+        llm = replace(_keyed(llm, "ORCA_API_KEY"), api_key_env="")
+    if key:
+        siliconflow = _keyed(siliconflow, SILICONFLOW_KEY)
     if "base_url" in given and "provider" not in given and llm.provider in ("local", "demo"):
         llm = replace(llm, provider="auto")
-    return replace(settings, llm=llm)
+    return replace(settings, llm=llm, siliconflow=siliconflow)
+
+
+def _keyed(section: Keyed, variable: str) -> Keyed:
+    """A section whose key came from a variable: its other sources do not count."""
+    key = Secret(section.api_key.reveal(), f"the variable {variable}")
+    return replace(section, api_key=key, api_key_command="", api_key_keyring="")
 
 
 def _unset_variables(settings: Settings, env: Mapping[str, str]) -> list[str]:

@@ -52,6 +52,15 @@ def _variable_rule(value: str) -> str | None:
     return "must be the name of an environment variable, not a key"
 
 
+def _command_rule(value: str) -> str | None:
+    import shlex
+
+    try:
+        return None if not value or shlex.split(value) else "must name a program"
+    except ValueError:
+        return "must be written as a command: a quotation mark is not closed"
+
+
 def _name_rule(value: str) -> str | None:
     return None if value.strip() else "must not be empty"
 
@@ -59,6 +68,7 @@ def _name_rule(value: str) -> str | None:
 _TEXT_RULES: Mapping[str, Callable[[str], str | None]] = {
     "base_url": _url_rule,
     "api_key_env": _variable_rule,
+    "api_key_command": _command_rule,
     "user_id": _name_rule,
 }
 

@@ -34,6 +34,8 @@ class Source:
     text: str = ""
     private: bool = True
     """False when other users of the machine can read the file."""
+    guarded: bool = True
+    """False when other users of the machine can write the file."""
 
     def at(self, *path: str) -> str:
         """The file, and the line of the key or section where it can be told."""
@@ -102,7 +104,8 @@ def read_source(path: Path) -> Source | None:
         reason = (error.strerror if isinstance(error, OSError) else None) or "the path is not valid"
         raise ConfigError(f"{shown} cannot be read: {reason}.", hint="Choose another home with --home DIR.") from error
     private = os.name == "nt" or not status.st_mode & (stat.S_IRGRP | stat.S_IROTH)
-    return Source(str(path), decode(raw, str(path)), private)
+    guarded = os.name == "nt" or not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    return Source(str(path), decode(raw, str(path)), private, guarded)
 
 
 def decode(raw: bytes, name: str) -> str:
