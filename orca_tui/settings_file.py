@@ -1,7 +1,8 @@
 """Writes `config.toml`: only the keys that change, so that comments, order and spacing survive. The one tomlkit user.
 
 A change is checked before anything is written, and the file is replaced in one step: it is the old one or the new
-one, never half of one. A file that does not parse, or that somebody else changes meanwhile, is never written over.
+one, never half of one. A file that does not parse, or that somebody else changes meanwhile, is never written over:
+what others changed stays, and a key that both changed is told (`ChangedMeanwhile`).
 """
 
 import os
@@ -13,16 +14,34 @@ from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
 from memory.config import Home, Secret, Settings
-from memory.errors import ConfigError
+from memory.errors import ConfigError, OrcaError
 from memory.settings import parse_text
 from memory.settings.schema import Checker, find_type, is_mapping
-from memory.settings.source import decode, key_name, read_source
+from memory.settings.source import decode, key_name, parse_toml, read_source
 from memory.text import label
 
 ATTEMPTS = 5
 """How often a change is applied anew because another program wrote the file meanwhile."""
 
+KeyPath = tuple[str, ...]
+"""A key by the names of its sections and its own."""
+REMOVE = None
+"""In place of a value: take the key (or the section) out of the file, so that the default holds."""
+MISSING: Any = type("Missing", (), {"__repr__": lambda _self: "MISSING"})()
+"""What a key that the file does not have is said to hold."""
+
 _BOM = b"\xef\xbb\xbf"
+
+
+class ChangedMeanwhile(OrcaError):
+    """Somebody else changed the same key since it was read; nothing was written."""
+
+    title = "Configuration"
+
+    def __init__(self, path: KeyPath, now: Any) -> None:
+        """`now`: what the file holds for the key at present; `MISSING` when it does not have it."""
+        super().__init__(f"{key_name(path)} was changed in the file meanwhile.", hint="Look at it, then choose.")
+        self.path, self.now = path, now
 
 
 def get_value(settings: Settings, dotted_key: str) -> Any:
@@ -47,11 +66,23 @@ def set_value(home: Home, dotted_key: str, value_text: str) -> None:
 
 def set_values(home: Home, texts: Mapping[str, str]) -> None:
     """Set several keys in one step, each as `set_value` does: all of them or, when it raises `ConfigError`, none."""
-    values: dict[tuple[str, ...], Any] = {}
-    for dotted_key, text in texts.items():
-        path = split_key(dotted_key)
-        values[path] = _read_value(path, text)
-        Checker(_Given()).build(Settings(), _nested(path, values[path]))
+    change(home, {split_key(dotted_key): text for dotted_key, text in texts.items()})
+
+
+def change(home: Home, texts: Mapping[KeyPath, str | None], seen: Mapping[str, Any] | None = None) -> None:
+    """Set (or `REMOVE`) several keys in one step, all or none; the rest of the file stays as others left it.
+
+    `seen` is what `read_data` gave when the user last looked. Raises `ChangedMeanwhile` when one of the keys has
+    another value since, `ConfigError` when a value is not allowed or the file cannot be written.
+    """
+    values: dict[KeyPath, Any] = {}
+    for path, text in texts.items():
+        if text is REMOVE:
+            find_type(path)
+            values[path] = MISSING
+        else:
+            values[path] = _read_value(path, text)
+            Checker(_Given()).build(Settings(), _nested(path, values[path]))
     if not values:
         return
     try:
@@ -59,6 +90,8 @@ def set_values(home: Home, texts: Mapping[str, str]) -> None:
         target = home.config.resolve()
         for _attempt in range(ATTEMPTS):
             before = target.read_bytes() if read_source(target) is not None else None
+            if seen is not None:
+                _compare(values, seen, read_data(home))
             after = _edited(before, values, home.config)
             if after == before or _replace(target, before, after):
                 return
@@ -68,6 +101,30 @@ def set_values(home: Home, texts: Mapping[str, str]) -> None:
             f"{label(str(home.config))} cannot be written: {reason}.", hint="Check the directory and the free space."
         ) from error
     raise ConfigError(f"{label(str(home.config))} was changed by another program at the same time.", hint="Try again.")
+
+
+def read_data(home: Home) -> dict[str, Any]:
+    """What the file says, as nested dicts; empty when there is none. Raises `ConfigError`."""
+    source = read_source(home.config)
+    return {} if source is None else parse_toml(source)
+
+
+def value_in(data: Mapping[str, Any], path: KeyPath) -> Any:
+    """What `data` holds for a key; `MISSING` when it does not have it."""
+    found: Any = data
+    for name in path:
+        if not isinstance(found, Mapping) or name not in found:
+            return MISSING
+        found = found[name]
+    return found
+
+
+def _compare(values: Mapping[KeyPath, Any], seen: Mapping[str, Any], now: Mapping[str, Any]) -> None:
+    """Raise `ChangedMeanwhile` for the first key that somebody else gave another value than the one to be written."""
+    for path, value in values.items():
+        present = value_in(now, path)
+        if present != value_in(seen, path) and present != value:
+            raise ChangedMeanwhile(path, present)
 
 
 def is_secret(dotted_key: str) -> bool:
@@ -121,7 +178,7 @@ def _nested(path: tuple[str, ...], value: Any) -> dict[str, Any]:
     return dict(value)
 
 
-def _edited(before: bytes | None, values: Mapping[tuple[str, ...], Any], config: Path) -> bytes:
+def _edited(before: bytes | None, values: Mapping[KeyPath, Any], config: Path) -> bytes:
     """The file with these keys changed, checked as a whole. The mark and line ends of the old file are kept."""
     import tomlkit
     from tomlkit.exceptions import TOMLKitError
@@ -134,12 +191,10 @@ def _edited(before: bytes | None, values: Mapping[tuple[str, ...], Any], config:
     try:
         document = tomlkit.parse(old.replace("\r\n", "\n"))
         for path, value in values.items():
-            table: Any = document
-            for depth, name in enumerate(path[:-1], start=1):
-                if name not in table:
-                    table[name] = tomlkit.table(is_super_table=depth < len(path) - 1)
-                table = table[name]
-            table[path[-1]] = value
+            if value is MISSING:
+                _remove(document, path)
+            else:
+                _put(document, path, value)
         new = tomlkit.dumps(document)
     except (TOMLKitError, RecursionError, ValueError) as error:
         raise ConfigError(
@@ -148,6 +203,27 @@ def _edited(before: bytes | None, values: Mapping[tuple[str, ...], Any], config:
     parse_text(new, source=str(config))
     content = (new.replace("\n", "\r\n") if windows else new).encode()
     return _BOM + content if before is not None and before.startswith(_BOM) else content
+
+
+def _put(document: Any, path: KeyPath, value: Any) -> None:
+    import tomlkit
+
+    table = document
+    for depth, name in enumerate(path[:-1], start=1):
+        if name not in table:
+            table[name] = tomlkit.table(is_super_table=depth < len(path) - 1)
+        table = table[name]
+    table[path[-1]] = value
+
+
+def _remove(document: Any, path: KeyPath) -> None:
+    table = document
+    for name in path[:-1]:
+        if name not in table:
+            return
+        table = table[name]
+    if path[-1] in table:
+        del table[path[-1]]
 
 
 def _replace(target: Path, before: bytes | None, after: bytes) -> bool:

@@ -67,13 +67,14 @@ def test_the_template_shows_every_key_with_its_default() -> None:
     shown = re.sub(r"(?m)^# (?=(\w+ = |\[))", "", TEMPLATE)
     data = tomllib.loads(shown)
     own = {("llm", "temperature"), ("llm", "parameters"), ("memory", "branches"), ("keys", "quit")}
+    own |= {(section, name) for section in ("personas", "agents", "mcp") for name in data[section]}
     for section, keys in data.items():
         for key, value in keys.items():
             if (section, key) in own:
                 continue
             default = getattr(getattr(Settings(), section), key)
-            assert (default.reveal() if key == "api_key" else default) == value
-    for section in ("llm", "siliconflow", "embedding", "memory", "ui"):
+            assert (default.reveal() if key == "api_key" else list(default) if value == [] else default) == value
+    for section in ("llm", "siliconflow", "embedding", "memory", "ui", "tools"):
         assert set(data[section]) == set(getattr(Settings(), section).__dataclass_fields__)
     assert set(data["memory"]["branches"]["work"]) == set(
         next(iter(Settings().memory.branches.values())).__dataclass_fields__
