@@ -41,6 +41,8 @@ class ToolResult:
     text: str
     is_foreign: bool = True
     """False when every word is orca's own or the user's: it does not taint the turn."""
+    state: ToolState = "done"
+    """Another one when the text tells why there is no more, such as an agent that the user stopped."""
 
 
 @dataclass(slots=True)
@@ -74,7 +76,8 @@ class Tool(Protocol):
 
     @property
     def reaches_outside(self) -> bool:
-        """It reads, changes or reaches something that is not orca's: a file, the network, a process."""
+        """It sends something out or changes what is not orca's (the network, a process, a file): what a text that came
+        from there must not be able to do unseen."""
         ...
 
     def permission(self, arguments: Mapping[str, Any], context: ToolContext) -> PermissionRequest | None:
