@@ -31,7 +31,7 @@ class PermissionRequest:
 
 
 Approver = Callable[[PermissionRequest], Awaitable[Decision]]
-"""Asks the user. Cancelled when the turn is stopped. Without one (library, pipes) everything that must ask is denied."""
+"""Asks the user; cancelled when the turn is stopped. Without one (library, pipes), what must be asked is denied."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,119 @@
+"""The one permission gate: what must be asked before a tool runs, and what the user has already answered.
+
+Questions are put one at a time, in the order in which they came. An answer that comes meanwhile counts for those that
+wait. A question that is cancelled (the turn was stopped) leaves nothing behind.
+"""
+
+import asyncio
+import json
+import logging
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from memory.errors import OrcaError, ToolRefused
+from memory.tools.base import Approver, Decision, PermissionRequest, Tool, ToolContext
+
+log = logging.getLogger(__name__)
+
+TAINTED = "The turn has taken in text from outside, which may have led the model to this call."
+"""Why a call is asked for that would be allowed otherwise (English source of `_`)."""
+REMEMBERED_ANSWERS = 1000
+"""Refusals that are kept; the oldest go first."""
+
+
+class Gate:
+    """Asks the user and remembers. For the event loop's thread."""
+
+    def __init__(self, allow: Iterable[str] = ()) -> None:
+        """`allow`: what was allowed for always, `tool` or `tool:target`."""
+        self.approver: Approver | None = None
+        """Asks the user; without one, everything that must be asked is refused."""
+        self.remember: Callable[[str], Awaitable[None]] | None = None
+        """Keeps an entry of `allow` for the next start; may raise leaves of `OrcaError`."""
+        self._always = set(allow)
+        self._in_session: set[tuple[str, str]] = set()
+        self._denied: dict[tuple[str, str, str, str], None] = {}
+        self._asking = asyncio.Lock()
+
+    @property
+    def allowed(self) -> frozenset[str]:
+        """What is allowed for always, `tool` or `tool:target`."""
+        return frozenset(self._always)
+
+    async def check(self, tool: Tool, arguments: Mapping[str, Any], context: ToolContext) -> None:
+        """Return when the call may run. Raises `ToolRefused` when it may not."""
+        request = tool.permission(arguments, context)
+        if context.is_tainted and tool.reaches_outside:
+            request = _as_tainted(request, tool.spec.name, arguments)
+        if request is None or self._is_allowed(request, context):
+            return
+        request = replace(request, agent=context.agent)
+        async with self._asking:
+            if self._is_allowed(request, context):
+                return
+            await self._ask(request, context)
+
+    def _is_allowed(self, request: PermissionRequest, context: ToolContext) -> bool:
+        if "session" not in request.choices and "always" not in request.choices:
+            return False
+        keys = {request.tool, _key(request)}
+        return bool(keys & self._always) or (context.session.id, _key(request)) in self._in_session
+
+    async def _ask(self, request: PermissionRequest, context: ToolContext) -> None:
+        asked = (context.turn_id, request.tool, request.target, request.arguments)
+        if asked in self._denied:
+            raise ToolRefused("The user has refused this very call.", hint="Do not ask for it again.")
+        if self.approver is None:
+            raise ToolRefused(
+                f"{request.tool} needs the user's permission, and nobody can be asked here.",
+                hint="Go on without it.",
+            )
+        match await self._answer(self.approver, request):
+            case "once":
+                pass
+            case "session":
+                self._in_session.add((context.session.id, _key(request)))
+            case "always":
+                await self._keep(request, context)
+            case _:
+                self._denied[asked] = None
+                while len(self._denied) > REMEMBERED_ANSWERS:
+                    del self._denied[next(iter(self._denied))]
+                raise ToolRefused(f"The user did not allow {request.tool}.", hint="Go on without it, or ask the user.")
+
+    async def _answer(self, approver: Approver, request: PermissionRequest) -> Decision:
+        """What the user says; an answer that was not offered is none."""
+        try:
+            decision = await approver(request)
+        except OrcaError as error:
+            raise ToolRefused(f"The user could not be asked: {error}", hint="Go on without it.") from error
+        return decision if decision in request.choices else "deny"
+
+    async def _keep(self, request: PermissionRequest, context: ToolContext) -> None:
+        """Allow for always. What cannot be written to the settings holds for the session."""
+        entry = _key(request)
+        self._in_session.add((context.session.id, entry))
+        if self.remember is not None:
+            try:
+                await self.remember(entry)
+            except OrcaError as error:
+                log.warning("what was allowed for always holds for the session only: %s", error)
+                return
+        self._always.add(entry)
+
+
+def _key(request: PermissionRequest) -> str:
+    return f"{request.tool}:{request.target}" if request.target else request.tool
+
+
+def _as_tainted(request: PermissionRequest | None, name: str, arguments: Mapping[str, Any]) -> PermissionRequest:
+    """The question in a turn that took in foreign text: for this call alone, whatever was allowed before."""
+    if request is None:
+        request = PermissionRequest(name, "", shown(arguments), TAINTED, ())
+    return replace(request, reason=TAINTED, choices=("once", "deny"))
+
+
+def shown(arguments: Mapping[str, Any]) -> str:
+    """A call's arguments as the user is shown them: indented JSON."""
+    return json.dumps(arguments, ensure_ascii=False, indent=2)
