@@ -10,7 +10,9 @@ from typing import Any, Literal
 Role = Literal["user", "assistant", "system", "tool"]
 MessageType = Literal["normal", "fact", "todo", "decision", "preference", "error"]
 MessageState = Literal["complete", "streaming", "stopped", "failed"]
-SessionState = Literal["open", "archived"]
+RunState = Literal["running", "complete", "stopped", "failed"]
+SessionState = Literal["open", "archived", "trashed"]
+TitleBy = Literal["words", "model", "user"]
 MemoryType = Literal["preference", "fact", "decision", "project", "event", "skill", "constraint"]
 MemorySource = Literal["user", "agent", "system", "knowledge", "tool"]
 MemoryStatus = Literal["active", "superseded", "archived", "expired", "trashed", "pending"]
@@ -23,7 +25,6 @@ FORGOTTEN = "forgotten"
 """Key in the metadata of a message that goes into no prompt and no search any more, as the user asked."""
 WITHOUT_MEMORY = "without_memory"
 """Key in the metadata of a reply that the user asked for without memory."""
-
 ITEM_KINDS: tuple[ItemKind, ...] = ("message", "short_term", "long_term")
 
 
@@ -54,6 +55,8 @@ class Session:
     incognito: bool
     created_at: str
     updated_at: str
+    title_by: TitleBy = "words"
+    """Where the title is from; `words`: the first ones that were typed."""
 
     @property
     def scope(self) -> Scope:
@@ -287,9 +290,6 @@ class Usage:
     prompt_tokens: int
     completion_tokens: int
     estimated: bool = False
-
-
-RunState = Literal["running", "complete", "stopped", "failed"]
 
 
 @dataclass(frozen=True, slots=True)

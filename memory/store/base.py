@@ -8,6 +8,7 @@ Async callers run them in a thread (`asyncio.to_thread`). Errors are leaves of `
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
+from memory.store.filters import ANYTHING, Only
 from memory.types import (
     Candidate,
     Injection,
@@ -24,6 +25,7 @@ from memory.types import (
     Session,
     SessionState,
     ShortTermMemory,
+    TitleBy,
 )
 
 if TYPE_CHECKING:
@@ -67,7 +69,14 @@ class Store(Protocol):
         state: SessionState | None = None,
         tip_message_id: int | None = None,
     ) -> Session:
-        """Change what is given; `None` leaves a field as it is."""
+        """Change what is given; `None` leaves a field as it is. A title that is given here is the user's.
+
+        Title and state leave `updated_at` as it is.
+        """
+        ...
+
+    def suggest_title(self, session_id: str, title: str, *, by: TitleBy = "model") -> Session:
+        """Give a session a title unless the user has given it one."""
         ...
 
     # messages
@@ -105,6 +114,10 @@ class Store(Protocol):
 
     def path(self, session_id: str, *, tip: int | None = None, limit: int | None = None) -> list[Message]:
         """The messages from the root to `tip` (default: the session's), oldest first; only the newest `limit`."""
+        ...
+
+    def messages(self, session_id: str) -> list[Message]:
+        """All messages of a session, those of every fork, the first stored first."""
         ...
 
     def recover_interrupted(self, is_alive: "OwnerCheck") -> list[Message]:
@@ -197,13 +210,14 @@ class Store(Protocol):
         scope: Scope | None = None,
         branches: Sequence[str] | None = None,
         status: Sequence[MemoryStatus] | None = ("active",),
+        only: Only = ANYTHING,
     ) -> list[Candidate]:
         """Full-text hits, best first. Every string is a legal query; one without a word finds nothing.
 
         Filters hold inside the search: at most `limit` that pass them all. `branches` and `status` apply to
-        long-term memories, `session_id` and `exclude_session` to messages and summaries, `scope` to all.
-        Of messages, the finished ones by user and assistant are searched. What belongs to incognito sessions is found
-        only with their own `session_id`.
+        long-term memories, `session_id` and `exclude_session` to messages and summaries, `scope` and `only` to all.
+        Of messages, the finished ones by user and assistant are searched. What belongs to incognito or trashed sessions
+        is found only with their own `session_id`.
         """
         ...
 
@@ -219,6 +233,7 @@ class Store(Protocol):
         scope: Scope | None = None,
         branches: Sequence[str] | None = None,
         status: Sequence[MemoryStatus] | None = ("active",),
+        only: Only = ANYTHING,
     ) -> list[Candidate]:
         """Nearest items by cosine, best first, among vectors that `model` made; `query` has shape (width,)."""
         ...

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from memory.errors import InvalidVectorError, StoreError
 from memory.store import coarse, exact
 from memory.store.codes import Coder
-from memory.store.filters import Filter, Parameters
+from memory.store.filters import ANYTHING, Filter, Only, Parameters
 from memory.store.parts import StorePart
 from memory.store.rows import TABLES
 from memory.store.vectors import (
@@ -136,10 +136,11 @@ class EmbeddingPart(StorePart):
         scope: Scope | None = None,
         branches: Sequence[str] | None = None,
         status: Sequence[MemoryStatus] | None = ("active",),
+        only: Only = ANYTHING,
     ) -> list[Candidate]:
         """Nearest items by cosine, best first, among vectors that `model` made; `query` has shape (width,)."""
         wanted = checked([query], 1)[0]
-        where = Filter(session_id, exclude_session, scope, branches, status)
+        where = Filter(session_id, exclude_session, scope, branches, status, only)
         found: list[Candidate] = []
         if limit < 1:
             return found
@@ -162,7 +163,8 @@ class EmbeddingPart(StorePart):
                 return search_index(connection, kind, query, where, limit)
             return exact.search(connection, kind, query, model, where, limit)
         centre = stored_centre(connection, model, len(query))
-        if centre is None or self._db.writing:  # What may be undone must not get into the coarse index.
+        narrowed = where.only != ANYTHING  # The codes do not know of it.
+        if centre is None or narrowed or self._db.writing:  # What may be undone must not get into the coarse index.
             return exact.search(connection, kind, query, model, where, limit)
         return self._coarse.search(connection, kind, query, model, centre, where, limit)
 

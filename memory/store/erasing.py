@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 from memory.store import fts, journal
 from memory.store.embeddings import forget_vectors
+from memory.store.filters import one_of
 from memory.store.memories import read_memory
 from memory.store.messages import read_message
-from memory.store.parts import StorePart
+from memory.store.parts import StorePart, read_session
 from memory.store.rows import TABLES, Row, to_json
 from memory.types import FORGOTTEN, ItemKind
 
@@ -48,6 +49,35 @@ class ErasingPart(StorePart):
             for table in TABLES.values():
                 connection.execute(f"INSERT INTO fts_{table} (fts_{table}) VALUES ('optimize')")
         self._db.fold_log()
+        return self._older_copies()
+
+    def erase_session(self, session_id: str, *, actor: str, reason: str = "") -> list[str]:
+        """Erase a session for good, with all its messages, summaries, runs, ratings, vectors and index entries.
+
+        Long-term memories stay. Gives the files beside the database that may still hold the text.
+        """
+        now = self._clock.now()
+        with self._db.write() as connection, journal.one_act(connection):
+            read_session(connection, session_id)
+            items: dict[ItemKind, list[int]] = {"message": [], "short_term": []}
+            for kind, ids in items.items():
+                query = f"SELECT id FROM {TABLES[kind]} WHERE session_id = ? ORDER BY id"
+                ids += [item_id for (item_id,) in connection.execute(query, (session_id,))]
+                forget_vectors(connection, kind, ids, has_vec0=self._has_vec0)
+                for item_id in ids:
+                    _blank_journal(connection, kind, item_id)
+                connection.execute(
+                    f"DELETE FROM imported_items WHERE kind = ? AND {one_of('item_id')}", (kind, json.dumps(ids))
+                )
+            connection.execute("DELETE FROM sessions WHERE id = ?", (session_id,))
+            if items["message"]:
+                _record(connection, "message", items["message"][0], actor, reason or "its session was erased", now)
+            for table in TABLES.values():
+                connection.execute(f"INSERT INTO fts_{table} (fts_{table}) VALUES ('optimize')")
+        self._db.fold_log()
+        return self._older_copies()
+
+    def _older_copies(self) -> list[str]:
         return sorted(str(path) for path in self._db.path.parent.glob(f"{self._db.path.name}.before-*"))
 
     def _blank_message(self, connection: "apsw.Connection", message_id: int) -> None:

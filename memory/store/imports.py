@@ -210,6 +210,8 @@ def _set_mark(connection: "apsw.Connection", mark: ImportMark, now: str) -> None
 
 def _make_session(connection: "apsw.Connection", session: Session) -> None:
     row = asdict(session) | {"tip_message_id": None, "incognito": int(session.incognito)}
+    if session.state == "trashed":
+        row |= {"state": "open", "trashed_at": session.updated_at}
     connection.execute(
         f"INSERT OR IGNORE INTO sessions ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})",
         storable(tuple(row.values())),

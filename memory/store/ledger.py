@@ -83,6 +83,13 @@ class Ledger(Store, Protocol):
         """
         ...
 
+    def erase_session(self, session_id: str, *, actor: str, reason: str = "") -> list[str]:
+        """Erase a session for good, with all its messages, summaries, runs, ratings, vectors and index entries.
+
+        Long-term memories stay. Gives the files beside the database that may still hold the text.
+        """
+        ...
+
     def rate(
         self,
         message_id: int,

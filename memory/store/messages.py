@@ -120,6 +120,15 @@ class MessagePart(StorePart):
             raise NotFoundError(f"There is no message {tip} in this session.")
         return [to_message(row) for row in rows]
 
+    def messages(self, session_id: str) -> list[Message]:
+        """All messages of a session, those of every fork, the first stored first."""
+        with self._db.read() as connection:
+            read_session(connection, session_id)
+            rows = connection.execute(
+                f"SELECT {MESSAGE} FROM main_messages WHERE session_id = ? ORDER BY id", (session_id,)
+            )
+            return [to_message(row) for row in rows]
+
     def recover_interrupted(self, is_alive: OwnerCheck) -> list[Message]:
         """Mark replies left `streaming` by a process that is gone as `stopped` with `metadata.interrupted`.
 

@@ -1,11 +1,12 @@
 """Bringing a database up to date: named steps, each in one transaction with the record that it was done."""
 
-from contextlib import closing
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memory.errors import StoreError
-from memory.store import files, schema
+from memory.store import schema, schema_checks, schema_sessions
+from memory.store.copying import copy_database
 
 if TYPE_CHECKING:
     import apsw
@@ -22,18 +23,29 @@ MIGRATIONS: tuple[tuple[str, str], ...] = (
     ("imports", schema.IMPORTS),
     ("packed_codes", schema.PACKED_CODES),
     ("context_scores", schema.CONTEXT_SCORES),
+    ("session_list", schema_sessions.SESSION_LIST),
+    ("checksums", schema_checks.CHECKSUMS),
 )
 """Name and SQL of every step, in order. Steps are added at the end; a released one is never changed."""
+COPIES = 3
+"""Copies from before an upgrade that are kept, the newest."""
+WAIT = 600.0
+"""Seconds to wait for another process that is upgrading the database."""
 
 
-def migrate(connection: "apsw.Connection", path: Path, clock: "Clock", *, application_id: int) -> None:
+def migrate(
+    connection: "apsw.Connection", path: Path, clock: "Clock", *, application_id: int, busy_timeout: float
+) -> None:
     """Apply what is missing, in one transaction. Before that, a database with data is copied aside.
 
-    Two processes may do it at once: the second waits, and finds nothing left to do.
+    Two processes may do it at once: the second waits, and finds nothing left to do. `busy_timeout`: seconds that
+    `connection` waits for others afterwards.
     """
     if not _pending(connection):
         return
+    connection.set_busy_timeout(int(WAIT * 1000))
     connection.execute("BEGIN IMMEDIATE")
+    connection.set_busy_timeout(int(busy_timeout * 1000))
     try:
         pending = _pending(connection)
         if pending and applied(connection):
@@ -72,25 +84,20 @@ def unknown(connection: "apsw.Connection") -> str:
 
 
 def _back_up(path: Path, target: Path) -> None:
-    """Copy the database as it was last committed to `target`, which appears only when it is whole.
+    """Copy the database as it was last committed to `target`, and let go of the oldest such copies.
 
     Nobody writes meanwhile: the caller is in a write transaction. A copy that is there already is kept.
     """
-    import apsw
-
     if target.exists():
         return
-    partial = target.with_name(target.name + ".partial")
     try:
-        partial.unlink(missing_ok=True)
-        files.create_private(partial)
-        with closing(apsw.Connection(str(path))) as source, closing(apsw.Connection(str(partial))) as copy:
-            with copy.backup("main", source, "main") as backup:
-                backup.step()
-            copy.pragma("journal_mode", "delete")
-        partial.replace(target)
+        copy_database(path, target)
     except OSError as error:
         raise StoreError(
             f"The database needs an upgrade, and could not be copied to {target} before: {error.strerror}.",
             hint=f"Make room and check that you may write to {target.parent}.",
         ) from error
+    older = [copy for copy in path.parent.glob(f"{path.name}.before-*") if copy != target and copy.suffix != ".partial"]
+    with suppress(OSError):
+        for copy in sorted(older, key=lambda copy: copy.stat().st_mtime, reverse=True)[COPIES - 1 :]:
+            copy.unlink()

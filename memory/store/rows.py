@@ -25,7 +25,9 @@ _FIELDS = {
 }
 """Columns are named as the fields of the value that a row becomes."""
 
-SESSION = ", ".join(_FIELDS[Session])
+STATE = "CASE WHEN trashed_at IS NULL THEN state ELSE 'trashed' END"
+"""A session's state: what is trashed keeps the column as it was, so that it can be put back."""
+SESSION = ", ".join(STATE if name == "state" else name for name in _FIELDS[Session])
 """Columns of `sessions` in the order of the value's fields, for a SELECT; the same for the others."""
 MESSAGE = ", ".join(_FIELDS[Message])
 SHORT_TERM = ", ".join(_FIELDS[ShortTermMemory])

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from memory.errors import NotFoundError
 from memory.store.parts import StorePart, one_row, read_session
-from memory.store.rows import SESSION, to_session
+from memory.store.rows import SESSION, STATE, to_session
 from memory.text import repair
-from memory.types import Scope, Session, SessionState
+from memory.types import Scope, Session, SessionState, TitleBy
 
 MIN_PREFIX = 4
 """Characters of an id that are needed to find a session by its beginning."""
@@ -47,7 +47,7 @@ class SessionPart(StorePart):
         with self._db.read() as connection:
             rows = connection.execute(
                 f"SELECT {SESSION} FROM sessions"
-                " WHERE tip_message_id IS NOT NULL AND (:state IS NULL OR state = :state)"
+                " WHERE tip_message_id IS NOT NULL AND (:state IS NULL OR " + STATE + " = :state)"
                 " ORDER BY updated_at DESC, id DESC LIMIT :limit OFFSET :offset",
                 {"state": state, "limit": max(limit, 0), "offset": max(offset, 0)},
             )
@@ -74,7 +74,10 @@ class SessionPart(StorePart):
         state: SessionState | None = None,
         tip_message_id: int | None = None,
     ) -> Session:
-        """Change what is given; `None` leaves a field as it is. The tip must be a message of the session."""
+        """Change what is given; `None` leaves a field as it is. The tip must be a message of the session.
+
+        A title that is given here is the user's. Title and state do not count as a change of the conversation.
+        """
         with self._db.write() as connection:
             read_session(connection, session_id)
             if tip_message_id is not None:
@@ -82,12 +85,26 @@ class SessionPart(StorePart):
                 one_row(connection, query, (tip_message_id, session_id), f"message {tip_message_id} in this session")
             connection.execute(
                 "UPDATE sessions SET"
-                " title = coalesce(?, title), model = coalesce(?, model), state = coalesce(?, state),"
-                " tip_message_id = coalesce(?, tip_message_id), updated_at = ? WHERE id = ?",
-                (
-                    *(None if title is None else repair(title)[0], model, state),
-                    *(tip_message_id, self._clock.now(), session_id),
-                ),
+                " title = coalesce(:title, title), title_by = iif(:title IS NULL, title_by, 'user'),"
+                " model = coalesce(:model, model), tip_message_id = coalesce(:tip, tip_message_id),"
+                " updated_at = iif(:model IS NULL AND :tip IS NULL, updated_at, :now),"
+                " state = coalesce(nullif(:state, 'trashed'), state),"
+                " trashed_at = CASE WHEN :state IS NULL THEN trashed_at WHEN :state = 'trashed' THEN :now END"
+                " WHERE id = :id",
+                {
+                    **{"title": None if title is None else repair(title)[0], "model": model, "state": state},
+                    **{"tip": tip_message_id, "now": self._clock.now(), "id": session_id},
+                },
+            )
+            return read_session(connection, session_id)
+
+    def suggest_title(self, session_id: str, title: str, *, by: TitleBy = "model") -> Session:
+        """Give a session a title unless the user has given it one."""
+        with self._db.write() as connection:
+            read_session(connection, session_id)
+            connection.execute(
+                "UPDATE sessions SET title = ?, title_by = ? WHERE id = ? AND title_by <> 'user'",
+                (repair(title)[0], by, session_id),
             )
             return read_session(connection, session_id)
 

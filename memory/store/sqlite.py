@@ -9,7 +9,7 @@ from memory.store import fts
 from memory.store.acts import ActPart
 from memory.store.embeddings import EmbeddingPart
 from memory.store.erasing import ErasingPart
-from memory.store.filters import Filter
+from memory.store.filters import ANYTHING, Filter, Only
 from memory.store.imports import ImportPart
 from memory.store.journal import JournalPart
 from memory.store.memories import MemoryPart
@@ -53,12 +53,13 @@ class SQLiteStore(
         scope: Scope | None = None,
         branches: Sequence[str] | None = None,
         status: Sequence[MemoryStatus] | None = ("active",),
+        only: Only = ANYTHING,
     ) -> list[Candidate]:
         """Full-text hits, best first. Every string is a legal query; one without a word finds nothing."""
         wanted = query_terms(query)
         if not wanted or limit < 1:
             return []
-        where = Filter(session_id, exclude_session, scope, branches, status)
+        where = Filter(session_id, exclude_session, scope, branches, status, only)
         found: list[Candidate] = []
         with self._db.read() as connection:
             for kind in dict.fromkeys(kinds):

@@ -21,6 +21,7 @@ from memory.types import (
     SessionState,
     ShortTermMemory,
     Tier,
+    TitleBy,
 )
 
 Rule = Callable[[Any], bool]
@@ -95,6 +96,7 @@ _RULES: dict[type, dict[str, Rule]] = {
         "tip_message_id": _maybe(_id),
         "state": _one_of(SessionState),
         "incognito": _truth,
+        "title_by": _one_of(TitleBy),
     },
     Message: {
         "id": _id,

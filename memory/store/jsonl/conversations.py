@@ -12,7 +12,7 @@ from memory.store.messages import repaired
 from memory.store.rows import storable
 from memory.store.sessions import MIN_PREFIX, the_only_session
 from memory.text import repair
-from memory.types import Message, MessageState, MessageType, Role, Scope, Session, SessionState
+from memory.types import Message, MessageState, MessageType, Role, Scope, Session, SessionState, TitleBy
 
 
 class ConversationPart(JSONLPart):
@@ -86,8 +86,22 @@ class ConversationPart(JSONLPart):
             before = one_session(self._state, session_id)
             if tip_message_id is not None:
                 one_message(self._state, tip_message_id, session_id)
-            changes = {name: value for name, value in given.items() if value is not None}
-            after = new(Session, asdict(before), **changes, updated_at=self._clock.now())
+            changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+            if title is not None:
+                changes["title_by"] = "user"
+            if not changes.keys().isdisjoint(("model", "tip_message_id")):
+                changes["updated_at"] = self._clock.now()
+            after = new(Session, asdict(before), **changes)
+            append(session_file(session_id), to_line("session", asdict(after)))
+            return after
+
+    def suggest_title(self, session_id: str, title: str, *, by: TitleBy = "model") -> Session:
+        """Give a session a title unless the user has given it one."""
+        with self._log.writing() as append:
+            before = one_session(self._state, session_id)
+            if before.title_by == "user":
+                return before
+            after = new(Session, asdict(before), title=storable(title), title_by=by)
             append(session_file(session_id), to_line("session", asdict(after)))
             return after
 
@@ -166,6 +180,13 @@ class ConversationPart(JSONLPart):
                 found.append(self._shown(at))
                 at = found[-1].parent_id
         return found[::-1]
+
+    def messages(self, session_id: str) -> list[Message]:
+        """All messages of a session, those of every fork, the first stored first."""
+        with self._log.reading():
+            one_session(self._state, session_id)
+            found = [item for item, message in self._state.messages.items() if message.session_id == session_id]
+            return [self._shown(item) for item in sorted(found)]
 
     def recover_interrupted(self, is_alive: OwnerCheck) -> list[Message]:
         """Mark replies left `streaming` by a process that is gone as `stopped` with `metadata.interrupted`."""

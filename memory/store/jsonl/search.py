@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from memory.store.embeddings import check_width
-from memory.store.filters import Filter
+from memory.store.filters import ANYTHING, Filter, Only
 from memory.store.jsonl.log import VECTORS
 from memory.store.jsonl.parts import JSONLPart
 from memory.store.jsonl.state import to_line
@@ -36,12 +36,13 @@ class SearchPart(JSONLPart):
         scope: Scope | None = None,
         branches: Sequence[str] | None = None,
         status: Sequence[MemoryStatus] | None = ("active",),
+        only: Only = ANYTHING,
     ) -> list[Candidate]:
         """Full-text hits, best first. Every string is a legal query; one without a word finds nothing."""
         wanted = query_terms(query)
         if not wanted or limit < 1:
             return []
-        where = Filter(session_id, exclude_session, scope, branches, status)
+        where = Filter(session_id, exclude_session, scope, branches, status, only)
         found: list[Candidate] = []
         with self._log.reading():
             for kind in dict.fromkeys(kinds):
@@ -62,10 +63,11 @@ class SearchPart(JSONLPart):
         scope: Scope | None = None,
         branches: Sequence[str] | None = None,
         status: Sequence[MemoryStatus] | None = ("active",),
+        only: Only = ANYTHING,
     ) -> list[Candidate]:
         """Nearest items by cosine, best first, among vectors that `model` made; `query` has shape (width,)."""
         wanted = checked([query], 1)[0]
-        where = Filter(session_id, exclude_session, scope, branches, status)
+        where = Filter(session_id, exclude_session, scope, branches, status, only)
         found: list[Candidate] = []
         if limit < 1:
             return found

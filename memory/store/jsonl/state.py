@@ -114,15 +114,21 @@ class State:
                 (where.branches is None or memory.branch in where.branches)
                 and (where.status is None or memory.status in where.status)
                 and sees(where.scope, memory)
+                and where.only.passes(memory.updated_at)
             )
         item = self.messages[item_id] if kind == "message" else self.summaries[item_id]
         session = self.sessions[item.session_id]
-        if where.session_id is None and session.incognito:
+        if where.session_id is None and (session.incognito or session.state == "trashed"):
             return False
+        if isinstance(item, Message):
+            fits = where.only.passes(item.timestamp, item.role)
+        else:
+            fits = where.only.passes(item.updated_at)
         return (
             where.session_id in (None, session.id)
             and where.exclude_session != session.id
             and sees(where.scope, session)
+            and fits
         )
 
     def _take_message(self, message: Message, at: str) -> None:
