@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memory.errors import StoreError, StoreOpenError
-from memory.store import extension, files, migrations
+from memory.store import checksums, extension, files, migrations
 from memory.store.failures import translated
+from memory.store.presence import Presence
 
 if TYPE_CHECKING:
     import apsw
@@ -39,10 +40,13 @@ ELSEWHERE = "The file was left as it was; set ORCA_HOME to another directory to 
 class Database:
     """An open database file. Made by `Database.open`."""
 
-    def __init__(self, path: Path, writer: "apsw.Connection", vector_extension: extension.Extension) -> None:
+    def __init__(
+        self, path: Path, writer: "apsw.Connection", vector_extension: extension.Extension, presence: Presence
+    ) -> None:
         self.path = path
         self.vector_extension = vector_extension
         self._writer = writer
+        self._presence = presence
         self._writing = threading.RLock()
         self._writer_thread = 0
         """Which thread is in a write transaction; 0: none."""
@@ -58,21 +62,26 @@ class Database:
         `StoreFullError`, `StoreBusyError`.
         """
         files.prepare(path)
-        with translated(path):
-            writer, vector_extension = _connect(path)
-            try:
-                # Until the file has proved to be ours, closing must not write to it.
-                _keep_wal_on_close(writer, keep=True)
-                _check_identity(writer, path)
-                _set_up_file(writer)
-                migrations.migrate(writer, path, clock, application_id=APPLICATION_ID)
-                _keep_wal_on_close(writer, keep=False)
-            except BaseException:
-                writer.close()
-                raise
+        presence = Presence.enter(path.parent)
+        try:
+            with translated(path):
+                writer, vector_extension = _connect(path)
+                try:
+                    # Until the file has proved to be ours, closing must not write to it.
+                    _keep_wal_on_close(writer, keep=True)
+                    _check_identity(writer, path)
+                    _set_up_file(writer)
+                    migrations.migrate(writer, path, clock, application_id=APPLICATION_ID, busy_timeout=BUSY_TIMEOUT)
+                    _keep_wal_on_close(writer, keep=False)
+                except BaseException:
+                    writer.close()
+                    raise
+        except BaseException:
+            presence.leave()
+            raise
         if vector_extension.problem:
             _tell_once(vector_extension.problem)
-        return cls(path, writer, vector_extension)
+        return cls(path, writer, vector_extension, presence)
 
     @property
     def writing(self) -> bool:
@@ -98,6 +107,7 @@ class Database:
             self._writer_thread = threading.get_ident()
             try:
                 yield connection
+                checksums.write_missing(connection)
                 connection.execute("COMMIT")
             except BaseException:
                 if connection.in_transaction:  # A full disk has rolled back already.
@@ -123,6 +133,12 @@ class Database:
             finally:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
+
+    def foreign_changes(self) -> int:
+        """A number that is another one after every commit by another process."""
+        with self._writing, translated(self.path):
+            self._check_open()
+            return int(self._writer.pragma("data_version"))
 
     def fold_log(self) -> bool:
         """Write the log into the file and cut it to nothing; false when a reader or another process is in the way."""
@@ -155,6 +171,7 @@ class Database:
             with suppress(apsw.Error):
                 self._writer.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
             self._writer.close()
+            self._presence.leave()
 
     @contextmanager
     def _reader(self) -> Iterator["apsw.Connection"]:
@@ -197,6 +214,7 @@ def _connect(path: Path, *, reader: bool = False) -> "tuple[apsw.Connection, ext
         # Not on readers: mapped pages are looked at again at every access, and checking their cells each time makes a
         # full-text search six times slower.
         connection.pragma("cell_size_check", 1)
+        checksums.register(connection)
     return connection, extension.load(connection)
 
 

@@ -62,6 +62,17 @@ def create_private(path: Path) -> None:
     os.close(os.open(path, flags, PRIVATE_FILE))
 
 
+def flush(path: Path) -> None:
+    """Have the system write a file, or the names in a directory, to disk. Raises `OSError`."""
+    if path.is_dir() and os.name == "nt":
+        return
+    handle = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
 def _check_existing(path: Path) -> None:
     try:
         found = path.lstat()
