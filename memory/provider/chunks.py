@@ -2,7 +2,7 @@
 
 Seen in the wild and taken: no choices, null or missing fields, `message` in the place of `delta`, content as a list
 of parts, further choices, usage in any chunk, a finish reason with more text behind it, no `[DONE]`, a plain JSON
-completion instead of a stream, events after the end.
+completion instead of a stream, events after the end. Pieces of tool calls are joined in `memory.provider.tool_calls`.
 """
 
 import json
@@ -11,10 +11,11 @@ from typing import Any, TypeGuard
 
 from memory.errors import BadReply, ServerFailed, StreamCut
 from memory.provider import http_errors
-from memory.provider.base import ChatPart, FinishPart, ReasoningPart, TextPart, UsagePart
+from memory.provider.base import ChatPart, FinishPart, ReasoningPart, TextPart, ToolCallPart, UsagePart
 from memory.provider.endpoint import Endpoint
 from memory.provider.sse import Event, SSEDecoder
 from memory.provider.think import Piece, ThinkSplitter
+from memory.provider.tool_calls import CallAssembler
 from memory.types import Usage
 
 MAX_BYTES = 32 * 1024 * 1024
@@ -37,10 +38,10 @@ class ReplyReader:
         self._begun = False
         self._reason = ""
         self._usage: Usage | None = None
-        self._called_tools = False
+        self._calls = CallAssembler(endpoint.host)
         self._chunks = 0
         self.spoke = False
-        """Whether text or reasoning has come."""
+        """Whether text, reasoning or a part of a tool call has come."""
         self.done = False
         """The server said that nothing follows."""
 
@@ -76,11 +77,14 @@ class ReplyReader:
             yield from self._pieces(self._splitter.finish())
         if not self.complete:
             raise self.cut()
-        if not self._reason and not self.spoke and not self._called_tools:
+        if not self._reason and not self.spoke:
             raise self._empty()
+        calls = self._calls.finish()
+        for call in calls:
+            yield ToolCallPart(call)
         if self._usage is not None:
             yield UsagePart(self._usage)
-        yield FinishPart("tool_calls" if self._called_tools else self._reason or "stop")
+        yield FinishPart("tool_calls" if calls else self._reason or "stop")
 
     def held(self) -> Iterator[ChatPart]:
         """What was held back while it could have been a tag: to be shown before an error is raised."""
@@ -165,7 +169,8 @@ class ReplyReader:
         if isinstance(delta, dict):
             reasoning, text = _content(delta.get("content") or delta.get("refusal"))
             reasoning = _string(delta.get("reasoning_content")) or _string(delta.get("reasoning")) or reasoning
-            self._called_tools = self._called_tools or bool(delta.get("tool_calls") or delta.get("function_call"))
+            if self._calls.feed(delta, whole=self._plain is not None):
+                self.spoke = True
             if reasoning:
                 yield from self._reasoning(reasoning)
             if text:

@@ -1,11 +1,13 @@
 """The body of a chat request, and what a server is found not to understand of it."""
 
+import base64
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from memory.config import LLMSettings
-from memory.provider.base import ChatMessage, ChatOptions
+from memory.provider.base import ChatMessage, ChatOptions, Image
 from memory.provider.http_errors import Failure
+from memory.provider.tool_calls import wire_calls, wire_tools
 from memory.text import repair
 
 
@@ -28,6 +30,8 @@ class Dialect:
             body["temperature"] = temperature
         if options.json_schema is not None and self._json:
             body["response_format"] = _response_format(self._json[0], options.json_schema)
+        if options.tools:
+            body["tools"] = wire_tools(options.tools)
         body["stream_options"] = {"include_usage": True}
         if self._renamed_limit and "max_tokens" in body:
             body["max_completion_tokens"] = body.pop("max_tokens")
@@ -35,8 +39,15 @@ class Dialect:
             body.pop(name, None)
         return body
 
+    def messages(self, messages: Sequence[ChatMessage]) -> list[dict[str, Any]]:
+        """Messages as this server takes them; what cannot be encoded is replaced."""
+        return [_wire_message(message, reasoning="reasoning_content" not in self._left_out) for message in messages]
+
     def adapt(self, failure: Failure, sent: Mapping[str, Any]) -> bool:
-        """Whether the refusal was about a field that can be changed: then the request is worth another try at once."""
+        """Whether the refusal was about a field that can be changed: then the request is worth another try at once.
+
+        `sent`: the body with its `messages`.
+        """
         if failure.status not in (400, 422):
             return False
         words = failure.detail.lower()
@@ -48,6 +59,8 @@ class Dialect:
             self._json.pop(0)
         elif "temperature" in sent and "temperature" in words and "support" in words:
             self._left_out.add("temperature")
+        elif _has_reasoning(sent) and any(name in words for name in _REASONING_WORDS):
+            self._left_out.add("reasoning_content")
         else:
             return False
         return True
@@ -56,9 +69,31 @@ class Dialect:
 _JSON_WORDS = ("response_format", "json_schema", "json_object", "json schema")
 
 
-def wire_messages(messages: Sequence[ChatMessage]) -> list[dict[str, str]]:
-    """Messages as the server takes them; what cannot be encoded is replaced."""
-    return [{"role": message.role, "content": repair(message.content)[0]} for message in messages]
+_REASONING_WORDS = ("reasoning", "extra inputs", "extra_forbidden", "extra fields", "unknown field", "unrecognized")
+
+
+def _has_reasoning(sent: Mapping[str, Any]) -> bool:
+    return any("reasoning_content" in message for message in sent.get("messages", ()))
+
+
+def _wire_message(message: ChatMessage, *, reasoning: bool) -> dict[str, Any]:
+    text = repair(message.content)[0]
+    wire: dict[str, Any] = {"role": message.role, "content": text}
+    if message.images:
+        wire["content"] = [{"type": "text", "text": text}] if text else []
+        wire["content"] += [{"type": "image_url", "image_url": {"url": _data_url(image)}} for image in message.images]
+    if message.tool_calls:
+        wire["content"] = text or None
+        wire["tool_calls"] = wire_calls(message.tool_calls)
+    if message.tool_call_id:
+        wire["tool_call_id"] = repair(message.tool_call_id)[0]
+    if message.reasoning and reasoning:
+        wire["reasoning_content"] = repair(message.reasoning)[0]
+    return wire
+
+
+def _data_url(image: Image) -> str:
+    return f"data:{image.media_type};base64,{base64.b64encode(image.data).decode('ascii')}"
 
 
 def _response_format(kind: str, schema: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from typing import Any
 
 from memory import errors
 from memory.provider.endpoint import Endpoint
+from memory.redaction import redact
 from memory.text import label
 
 MAX_WAIT = 60.0
@@ -31,7 +32,14 @@ _NO_MONEY = re.compile(
     r"insufficient[_ ](quota|balance|credit)|quota[_ ]exceeded|exceeded your current quota|billing details|余额",
     re.IGNORECASE,
 )
-_KEY_LIKE = re.compile(r"\b(?:sk|pk|rk|key|api)[-_][\w*.\-]{8,}|(?<=[Bb]earer )\S+")
+_NO_TOOLS = re.compile(
+    r"\b(tools?|functions?)\b.{0,60}\b(not (supported|enabled|available|allowed|permitted)|unsupported)"
+    r"|(\bnot|n't) support\w* .{0,20}\b(tool|function)|no endpoints found that support tool"
+    r"|\btools?\b.{0,40} requires? --|unrecognized.{0,40}\btools\b|不支持.{0,10}(工具|函数|function|tool)",
+    re.IGNORECASE | re.DOTALL,
+)
+_ONE_TOOL = re.compile(r"schema|parameter '|parameters?\.", re.IGNORECASE)
+"""Words about what one tool takes, not about tools."""
 _TLS = re.compile(r"\b(ssl|tls)", re.IGNORECASE)
 _DNS = re.compile(r"name or service|getaddrinfo|nodename|name resolution|no address", re.IGNORECASE)
 _REFUSED = re.compile(r"refused|all connection attempts failed", re.IGNORECASE)
@@ -149,6 +157,17 @@ def check_key(endpoint: Endpoint) -> None:
         ) from None
 
 
+def check_tools(failure: Failure, endpoint: Endpoint, model: str) -> None:
+    """Raise `ToolsUnsupported` when a request that offered tools was refused because it did."""
+    words = failure.detail
+    if failure.status not in (400, 404, 422, 500, 501) or not _NO_TOOLS.search(words) or _ONE_TOOL.search(words):
+        return
+    raise errors.ToolsUnsupported(
+        f"{label(model)} at {endpoint.host} cannot call tools: {words}",
+        hint="Choose a model that can, or set tools.enabled = false.",
+    )
+
+
 def bad_proxy(endpoint: Endpoint) -> errors.ProviderUnavailable:
     """The environment names a proxy that cannot be used."""
     return errors.ProviderUnavailable(
@@ -162,9 +181,7 @@ def tidy(words: str, endpoint: Endpoint) -> str:
     if words.lstrip()[:1] == "<":
         return ""
     key = endpoint.api_key.reveal().strip()
-    if len(key) > 5:
-        words = words.replace(key, "…")
-    return label(_KEY_LIKE.sub("…", words), MAX_DETAIL)
+    return label(redact(words, (key,)), MAX_DETAIL)
 
 
 def words_of(value: Any) -> str:

@@ -18,6 +18,7 @@ from memory.errors import (
     RequestRefused,
     ServerFailed,
     StreamCut,
+    ToolsUnsupported,
 )
 from memory.provider.base import (
     ChatMessage,
@@ -76,7 +77,15 @@ class LocalChat:
     async def stream(
         self, messages: Sequence[ChatMessage], options: ChatOptions | None = None
     ) -> AsyncGenerator[ChatPart, None]:
-        """Answer, part by part; closing it stops the generation within one batch of the prompt or one token."""
+        """Answer, part by part; closing it stops the generation within one batch of the prompt or one token.
+
+        Raises `ToolsUnsupported` when tools are offered: small models on this machine call them wrongly.
+        """
+        if options is not None and options.tools:
+            raise ToolsUnsupported(
+                f"{label(self.name)} runs on this machine and cannot call tools.",
+                hint="Choose a model of a server that can, or set tools.enabled = false.",
+            )
         worker = await self._ready()
         number, inbox = worker.ask(self._request(messages, options or ChatOptions()))
         finished = started = False

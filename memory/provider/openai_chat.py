@@ -17,7 +17,7 @@ from memory.errors import ModelNotFound, OrcaError, ProviderError, ProviderTimeo
 from memory.provider import http_errors, server_info, wire
 from memory.provider.base import ChatMessage, ChatOptions, ChatPart, RetryPart
 from memory.provider.chunks import ReplyReader
-from memory.provider.dialect import Dialect, wire_messages
+from memory.provider.dialect import Dialect
 from memory.provider.endpoint import Endpoint
 from memory.provider.http_errors import Failure
 from memory.text import label
@@ -91,16 +91,19 @@ class OpenAIChat:
         tries = 0
         while True:
             body = self._dialect.body(self._settings, options)
+            wired = self._dialect.messages(messages)
             async with AsyncExitStack() as stack:
-                opened = await self._request(stack, sdk, model, wire_messages(messages), body)
+                opened = await self._request(stack, sdk, model, wired, body)
                 if not isinstance(opened, Failure):
                     async with aclosing(self._read(*opened, model)) as parts:
                         async for part in parts:
                             yield part
                     self._forget_guess()
                     return
-            if self._dialect.adapt(opened, body):
+            if self._dialect.adapt(opened, {**body, "messages": wired}):
                 continue
+            if "tools" in body:
+                http_errors.check_tools(opened, self._endpoint, model)
             if not opened.again or tries >= self._settings.max_retries:
                 raise await self._enriched(opened.error)
             wait = _backoff(tries) if opened.wait is None else opened.wait

@@ -13,6 +13,7 @@ from memory.provider.base import (
     EmbedKind,
     FinishPart,
     TextPart,
+    ToolCallPart,
     UsagePart,
 )
 from memory.provider.demo_text import reply_for
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
 
 Step = ChatPart | str | Exception | asyncio.Event | Callable[[], Awaitable[None] | None]
 """A part as it is, text, an error to raise, a gate to wait at, or something to call (and await)."""
-Reply = str | Sequence[Step] | Callable[[Sequence[ChatMessage]], str]
-"""A whole reply: its text (sent word by word), its steps, or a function of the request that gives the text."""
+Reply = str | Sequence[Step] | Callable[[Sequence[ChatMessage]], str | Sequence[Step]]
+"""A whole reply: its text (sent word by word), its steps, or a function of the request that gives either."""
 
 DEMO_PACE = 0.02
 """Seconds between two words of the demo."""
@@ -73,17 +74,18 @@ class ScriptedChat:
     async def stream(
         self, messages: Sequence[ChatMessage], options: ChatOptions | None = None
     ) -> AsyncGenerator[ChatPart, None]:
-        """Play the next reply. Adds `FinishPart("stop")` unless the steps end in one or in an error."""
+        """Play the next reply. Adds a `FinishPart` (`tool_calls` after calls) unless the steps bring one or fail."""
         number = min(len(self.requests), len(self._replies) - 1)
         self.requests.append(tuple(messages))
         self.options.append(options)
-        ended = False
+        ended = called = False
         try:
             async for part in _play(self._replies[number], messages):
                 ended = ended or isinstance(part, FinishPart)
+                called = called or isinstance(part, ToolCallPart)
                 yield part
             if not ended:
-                yield FinishPart("stop")
+                yield FinishPart("tool_calls" if called else "stop")
             ended = True
         except Exception:
             ended = True

@@ -21,9 +21,10 @@ from memory.errors import (
     RequestRefused,
     ServerFailed,
     StreamCut,
+    ToolsUnsupported,
 )
 from memory.provider import local_chat
-from memory.provider.base import ChatMessage, ChatOptions, FinishPart, ReasoningPart, TextPart, UsagePart
+from memory.provider.base import ChatMessage, ChatOptions, FinishPart, ReasoningPart, TextPart, ToolSpec, UsagePart
 from memory.provider.local_chat import LocalChat
 from memory.types import ContextWindow, Usage
 
@@ -57,6 +58,11 @@ def say(text: str) -> list[ChatMessage]:
 
 async def text_of(model: LocalChat, text: str, options: ChatOptions | None = None) -> str:
     return "".join([part.text async for part in model.stream(say(text), options) if isinstance(part, TextPart)])
+
+
+async def test_tools_are_not_for_models_on_this_machine(model: LocalChat) -> None:
+    with pytest.raises(ToolsUnsupported, match="sample"):
+        await text_of(model, "hi", ChatOptions(tools=(ToolSpec("look", "", {"type": "object"}),)))
 
 
 async def test_parts_come_as_the_runtime_gives_them(model: LocalChat) -> None:

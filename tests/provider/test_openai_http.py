@@ -1,19 +1,30 @@
 """Over real HTTP on loopback, against llmock; what it cannot do (see `raw_server`) against a few lines of asyncio."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from typing import Any
 
 import numpy as np
 import pytest
-from llmock.scenarios import Fail, Reply, StreamFault
+from llmock.scenarios import Fail, Match, Reply, StreamFault, ToolCall, ToolFault
 from llmock.testing import LLMockServer
 from sse_script import HELLO, KEY, Naps, chunk, reasoning, text
 
 from memory import errors
 from memory.config import EmbeddingSettings, LLMSettings, Secret
-from memory.provider.base import ChatPart, FinishPart, RetryPart, TextPart, UsagePart
+from memory.provider.base import (
+    ChatMessage,
+    ChatOptions,
+    ChatPart,
+    FinishPart,
+    RetryPart,
+    TextPart,
+    ToolCallPart,
+    ToolSpec,
+    UsagePart,
+)
 from memory.provider.openai_chat import OpenAIChat
 from memory.provider.openai_embed import OpenAIEmbedder
 
@@ -96,6 +107,41 @@ async def test_a_broken_stream_keeps_what_came(llm: LLMockServer, kind: Any, exp
     parts, error = await run(chat_at(llm.base_url(), idle_timeout=1 if kind == "stall" else 60))
     assert isinstance(error, expected)
     assert text(parts).rstrip() == "one two"
+
+
+WEATHER = ChatOptions(tools=(ToolSpec("weather", "Tells the weather.", {"type": "object", "properties": {}}),))
+
+
+async def test_calls_and_their_results_go_round(llm: LLMockServer) -> None:
+    asked = (ToolCall("weather", {"place": "东京"}), ToolCall("weather", {"place": "Oslo"}))
+    llm.state.scenarios.add(Reply(text="Let me see.", tool_calls=asked, match=Match(tools=True)), Reply(text="Sunny."))
+    chat = chat_at(llm.base_url())
+    parts = [part async for part in chat.stream(HELLO, WEATHER)]
+    calls = tuple(part.call for part in parts if isinstance(part, ToolCallPart))
+    assert [(call.name, json.loads(call.arguments)["place"]) for call in calls] == [
+        ("weather", "东京"),
+        ("weather", "Oslo"),
+    ]
+    assert text(parts) == "Let me see."
+    assert parts[-1] == FinishPart("tool_calls")
+    results = [ChatMessage("tool", "sunny", tool_call_id=call.id) for call in calls]
+    history = [*HELLO, ChatMessage("assistant", text(parts), tool_calls=calls), *results]
+    answer = [part async for part in chat.stream(history, WEATHER)]
+    await chat.close()
+    assert text(answer) == "Sunny."
+
+
+async def test_a_call_with_broken_arguments_is_handed_on(llm: LLMockServer) -> None:
+    llm.state.scenarios.add(
+        Reply(tool_calls=(ToolCall("weather", {"place": "Oslo"}),)), ToolFault("malformed_arguments")
+    )
+    chat = chat_at(llm.base_url())
+    parts = [part async for part in chat.stream(HELLO, WEATHER)]
+    await chat.close()
+    (call,) = [part.call for part in parts if isinstance(part, ToolCallPart)]
+    assert call.name == "weather"
+    with pytest.raises(json.JSONDecodeError):
+        json.loads(call.arguments)
 
 
 async def test_embeddings(llm: LLMockServer) -> None:

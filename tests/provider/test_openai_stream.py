@@ -177,13 +177,6 @@ async def test_the_finish_reason_is_the_servers(reason: str, expected: str) -> N
     assert parts[-1] == FinishPart(expected)
 
 
-@pytest.mark.parametrize("reason", ["tool_calls", "stop"])
-async def test_calls_of_tools_are_told_whatever_the_finish_reason(reason: str) -> None:
-    call = {"index": 0, "id": "1", "function": {"name": "f", "arguments": "{}"}}
-    parts = await collect(model(Server(stream(chunk(tool_calls=[call]), chunk(finish=reason), DONE))))
-    assert parts == [FinishPart("tool_calls")]
-
-
 async def test_an_empty_reply_with_a_reason_is_told_as_it_is() -> None:
     assert await collect(model(Server(stream(chunk("", "stop"), DONE)))) == [FinishPart("stop")]
 

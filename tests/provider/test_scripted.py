@@ -5,7 +5,16 @@ import asyncio
 import pytest
 
 from memory.errors import ServerFailed
-from memory.provider.base import ChatMessage, ChatOptions, FinishPart, ReasoningPart, TextPart, UsagePart
+from memory.provider.base import (
+    ChatMessage,
+    ChatOptions,
+    FinishPart,
+    ReasoningPart,
+    TextPart,
+    ToolCall,
+    ToolCallPart,
+    UsagePart,
+)
 from memory.provider.scripted import DemoChat, HashEmbedder, ScriptedChat
 from memory.types import ContextWindow, Usage
 
@@ -20,6 +29,12 @@ async def test_plays_replies_in_order_and_repeats_the_last() -> None:
     model = ScriptedChat(["one  two\n三四", "last"])
     assert [await text_of(model) for _ in range(3)] == ["one  two\n三四", "last", "last"]
     assert model.requests == [tuple(ASK)] * 3
+
+
+async def test_calls_end_in_a_finish_that_says_so() -> None:
+    call = ToolCallPart(ToolCall("1", "look", "{}"))
+    parts = [part async for part in ScriptedChat([lambda messages: ["Hm.", call]]).stream(ASK)]
+    assert parts == [TextPart("Hm."), call, FinishPart("tool_calls")]
 
 
 async def test_text_comes_in_several_parts_and_ends_with_a_finish() -> None:
