@@ -181,6 +181,14 @@ class Core:
         else:
             await old.close()
 
+    def use_settings(self, settings: Settings) -> None:
+        """Go by other settings from the next turn on. The models stay (`use_chat_model`), and so does what embeds."""
+        self.settings = settings
+        self.manager.use_settings(settings)
+        self.maintenance.use_settings(settings.memory)
+        self.curator.use_settings(settings.memory)
+        self.engine.use_settings(settings)
+
     async def embedder(self) -> Embedder | None:
         """What makes vectors, built at the first call; `None` when it is switched off. Raises leaves of `OrcaError`."""
         if self._embedder_known:

@@ -2,7 +2,9 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
+from memory.config import Settings
 from memory.errors import OrcaError, TurnInProgress
 from memory.turns.turn import Outcome, Turn, TurnContext
 
@@ -19,6 +21,10 @@ class Engine:
         self._started = started
         self._ended = ended
         self._live: dict[str, Turn] = {}
+
+    def use_settings(self, settings: Settings) -> None:
+        """Go by these from the next turn on."""
+        self._context = replace(self._context, settings=settings)
 
     @property
     def live(self) -> tuple[Turn, ...]:

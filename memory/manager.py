@@ -89,6 +89,12 @@ class MemoryManager:
         self._query_wait = query_wait
         self._nonce = nonce
 
+    def use_settings(self, settings: Settings) -> None:
+        """Go by these from the next prompt on."""
+        self._settings = settings
+        self._recall.rules = settings.memory.branches
+        self._picker.settings = settings.memory
+
     @property
     def default_scope(self) -> Scope:
         """Whose memory is meant when nobody says."""

@@ -35,6 +35,10 @@ class CuratorBase:
         self._clock = clock
         self._changed = changed
 
+    def use_settings(self, settings: MemorySettings) -> None:
+        """Go by these from now on."""
+        self._settings = settings
+
     @property
     def ledger(self) -> Ledger:
         """The store with its journal. Raises `StoreError` when it runs on plain files."""

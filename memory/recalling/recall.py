@@ -108,7 +108,8 @@ class Recall:
     def __init__(self, store: Store, clock: Clock, embedder: GetEmbedder, rules: Mapping[str, BranchSettings]) -> None:
         self._store = store
         self._clock = clock
-        self._rules = rules
+        self.rules = rules
+        """How branches take memories; may be replaced."""
         self._queries = QueryEmbedder(store, embedder)
         self.embed_query = self._queries.embed
 
@@ -221,7 +222,7 @@ class Recall:
 
     def _preferred(self, text: str) -> frozenset[str]:
         """The branches where the memories that a question asks for would lie."""
-        return frozenset(route_branch("user", kind, "", self._rules) for kind in asked_types(text))
+        return frozenset(route_branch("user", kind, "", self.rules) for kind in asked_types(text))
 
     def _row(self, kind: ItemKind, item: int) -> Row:
         if kind == "message":
