@@ -9,6 +9,8 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from memory.store.filters import ANYTHING, Only
+from memory.store.run_store import OwnerCheck as OwnerCheck
+from memory.store.run_store import RunStore
 from memory.types import (
     Candidate,
     Injection,
@@ -32,8 +34,8 @@ if TYPE_CHECKING:
     from memory.provider.base import Vectors
 
 
-class Store(Protocol):
-    """Where sessions, messages, memories, vectors and the journal are kept."""
+class Store(RunStore, Protocol):
+    """Where sessions, messages, memories, runs, vectors and the journal are kept."""
 
     # sessions
 
@@ -120,7 +122,7 @@ class Store(Protocol):
         """All messages of a session, those of every fork, the first stored first."""
         ...
 
-    def recover_interrupted(self, is_alive: "OwnerCheck") -> list[Message]:
+    def recover_interrupted(self, is_alive: OwnerCheck) -> list[Message]:
         """Mark replies left `streaming` by a process that is gone as `stopped` with `metadata.interrupted`.
 
         `is_alive(metadata["stream"])` tells whether the owner still writes. Returns the rows it marked.
@@ -290,12 +292,4 @@ class Store(Protocol):
 
     def close(self) -> None:
         """Finish writes and let go of the file. Safe to call twice."""
-        ...
-
-
-class OwnerCheck(Protocol):
-    """Tells whether the process that writes a streaming reply is still there."""
-
-    def __call__(self, owner: Mapping[str, Any]) -> bool:
-        """`owner` is `metadata["stream"]`: `pid`, `host`, `heartbeat` (ISO-8601)."""
         ...

@@ -16,6 +16,7 @@ from memory.store.memories import MemoryPart
 from memory.store.messages import MessagePart
 from memory.store.migrations import applied
 from memory.store.provenance import ProvenancePart
+from memory.store.runs import RunPart
 from memory.store.search import query_terms
 from memory.store.sessions import SessionPart
 from memory.store.summaries import SummaryPart
@@ -32,6 +33,7 @@ class SQLiteStore(
     JournalPart,
     EmbeddingPart,
     ProvenancePart,
+    RunPart,
     ActPart,
     ErasingPart,
     UpkeepLogPart,

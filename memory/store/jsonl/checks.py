@@ -16,16 +16,20 @@ from memory.types import (
     MessageState,
     MessageType,
     Role,
+    RunState,
     ScoreParts,
     Session,
     SessionState,
     ShortTermMemory,
+    SubagentRun,
     Tier,
     TitleBy,
 )
 
 Rule = Callable[[Any], bool]
-Value = TypeVar("Value", Session, Message, ShortTermMemory, LongTermMemory, MemoryEvent, Injection, ScoreParts)
+Value = TypeVar(
+    "Value", Session, Message, ShortTermMemory, LongTermMemory, MemoryEvent, Injection, ScoreParts, SubagentRun
+)
 LARGEST = (1 << 63) - 1
 
 
@@ -108,6 +112,16 @@ _RULES: dict[type, dict[str, Rule]] = {
         "metadata": _facts,
         "parent_id": _maybe(_id),
         "state": _one_of(MessageState),
+    },
+    SubagentRun: {
+        **dict.fromkeys(("id", "parent_msg_id"), _id),
+        "parent_run_id": _maybe(_id),
+        **dict.fromkeys(("session_id", "agent_name", "content", "timestamp", "task", "started_at"), _text),
+        "role": _one_of(Role),
+        "state": _one_of(RunState),
+        **dict.fromkeys(("token_count", "subtree_tokens"), _count),
+        "truncated": _truth,
+        "ended_at": _maybe(_text),
     },
     ShortTermMemory: {
         "id": _id,

@@ -12,10 +12,10 @@ from memory.store.jsonl.checks import Value
 from memory.store.jsonl.log import Log
 from memory.store.jsonl.state import State
 from memory.store.rows import item_facts, storable
-from memory.types import LongTermMemory, MemoryEvent, Message, Session, ShortTermMemory
+from memory.types import LongTermMemory, MemoryEvent, Message, Session, ShortTermMemory, SubagentRun
 
 Key = TypeVar("Key", int, str)
-Item = TypeVar("Item", Session, Message, ShortTermMemory, LongTermMemory)
+Item = TypeVar("Item", Session, Message, ShortTermMemory, LongTermMemory, SubagentRun)
 
 
 class JSONLPart:

@@ -24,6 +24,7 @@ from memory.types import (
     ScoreParts,
     Session,
     ShortTermMemory,
+    SubagentRun,
 )
 
 Line = Mapping[str, Any]
@@ -56,6 +57,9 @@ class State:
         self.memories: dict[int, LongTermMemory] = {}
         self.events: list[MemoryEvent] = []
         self.injections: dict[int, list[Injection]] = {}
+        self.runs: dict[int, SubagentRun] = {}
+        self.run_owners: dict[int, Mapping[str, Any]] = {}
+        """Who writes a run that is on its way."""
         self.vectors = VectorTable()
         self.texts: dict[ItemKind, TextIndex] = {kind: TextIndex() for kind in ITEM_KINDS}
         self._last: dict[str, int] = {}
@@ -74,13 +78,15 @@ class State:
     def _take(self, stem: str, found: Line) -> None:
         kind = found.get("kind")
         owner = str(found.get("id" if kind == "session" else "session_id"))
-        if kind in ("session", "message") and (stem in _OWN or owner != stem):
+        if kind in ("session", "message", "run") and (stem in _OWN or owner != stem):
             raise ValueError("the line belongs to another session")
         match kind:
             case "session":
                 self.sessions[stem] = checked(Session, found)
             case "message":
                 self._take_message(checked(Message, {**found, "has_embedding": False}), _time(found))
+            case "run":
+                self._take_run(checked(SubagentRun, found), found.get("owner"))
             case "memory":
                 self._take_memory(found)
             case "touched":
@@ -145,6 +151,11 @@ class State:
         session = self.sessions.get(message.session_id) or _lost_session(message)
         tip = session.tip_message_id if before else message.id
         self.sessions[session.id] = replace(session, tip_message_id=tip, updated_at=at)
+
+    def _take_run(self, run: SubagentRun, owner: Any) -> None:
+        self.runs[run.id] = run
+        self.run_owners[run.id] = owner if isinstance(owner, dict) else {}
+        self._last["run"] = max(self._last.get("run", 0), run.id)
 
     def _take_memory(self, line: Line) -> None:
         summaries = [checked(ShortTermMemory, row) for row in _rows(line, "short_term")]

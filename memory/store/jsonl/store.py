@@ -4,10 +4,11 @@ from typing import Any
 
 from memory.store.jsonl.conversations import ConversationPart
 from memory.store.jsonl.memories import MemoryPart
+from memory.store.jsonl.runs import RunPart
 from memory.store.jsonl.search import SearchPart
 
 
-class JSONLStore(ConversationPart, MemoryPart, SearchPart):
+class JSONLStore(ConversationPart, RunPart, MemoryPart, SearchPart):
     """Implements `memory.store.base.Store`, whose docstrings are the contract, in the files of a home.
 
     Everything is held in memory and searched there, exactly; each change is one line, on the disk before a method
