@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from memory.config import Home, Settings
 from memory.errors import OrcaError
 from memory.text import label
+from orca_tui.doctor_vectors import missing_extension
 
 if TYPE_CHECKING:
     from memory.store.upkeep_log import MaintenanceRun
@@ -232,10 +233,9 @@ def _library_rows(found: Mapping[str, Any]) -> Iterator[Row]:
     good = parts >= OLDEST_SQLITE
     yield _row("sqlite", "ok" if good else "fail", version, "" if good else "Upgrade it: pip install -U apsw")
     yield _row("fts5", "ok" if found["fts5"] else "fail", "full-text search works" if found["fts5"] else "missing")
-    vectors = str(found["sqlite_vec"])
-    there = vectors[:1].isdigit() or vectors.startswith("v")
-    advice = "" if there else "Vectors are compared without it, more slowly. Try: pip install -U sqlite-vec"
-    yield _row("sqlite_vec", "ok" if there else "warn", vectors, advice)
+    missing = missing_extension(found)
+    advice = "Vectors are compared without it, more slowly. Try: pip install -U sqlite-vec" if missing else ""
+    yield _row("sqlite_vec", "warn" if missing else "ok", missing or str(found["sqlite_vec"]), advice)
 
 
 async def _embedder(case: Case) -> list[Row]:

@@ -18,6 +18,12 @@ EMBED_TIMEOUT = 20.0
 _LATER = "They are made while the app is open; at once: orca-tui memory maintain"
 
 
+def missing_extension(found: Mapping[str, object]) -> str:
+    """Why sqlite-vec does not help a store with these capabilities; empty when it does."""
+    told = str(found["sqlite_vec"])
+    return "" if told[:1].isdigit() or told.startswith("v") else told
+
+
 async def vectors_told(home: Home, settings: Settings, env: Mapping[str, str]) -> list[Told]:
     """The rows `embedder` and, when something is stored, `vectors`."""
     from memory.provider.factory import build_embedder

@@ -64,6 +64,7 @@ class Startup:
         self._tell_of_store(core)
         app.sending.send_waiting()
         await self.check_model()
+        await self._tell_of_vectors(core)
 
     async def check_model(self) -> None:
         """Build the model and say who answers; when nobody was chosen, offer the choices."""
@@ -98,6 +99,15 @@ class Startup:
             text = _("{n} files from when the database could not be opened are not in it yet.", n=count)
             command = _("To bring them in, run: orca-tui migrate")
             self._app.notify(f"{text} {command}", title=_("Sessions"), timeout=15, markup=False)
+
+    async def _tell_of_vectors(self, core: "Core") -> None:
+        """Search goes on without sqlite-vec, and is slower."""
+        from orca_tui.doctor_vectors import missing_extension
+
+        found = await asyncio.to_thread(core.store.capabilities)
+        if found["backend"] == "sqlite" and missing_extension(found):
+            text = _("sqlite-vec cannot be used here: vectors are compared without it, more slowly. More: /doctor")
+            self._app.notify(text, title=_("Memory"), severity="warning", timeout=15, markup=False)
 
     def _may_greet(self) -> bool:
         """Whether to put the choices over the chat: nobody was chosen, and nobody is being interrupted."""

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
-from app_support import idle, screen_text, until, write
+from app_support import idle, make_app, running, screen_text, until, write
 from textual import events
 
 from memory.config import Home, LLMSettings, Secret, Settings, SiliconFlowSettings, UISettings
@@ -14,6 +14,7 @@ from memory.provider import factory, model_files
 from memory.provider.base import ChatModel
 from memory.provider.scripted import DemoChat, HashEmbedder, ScriptedChat
 from memory.settings import load_settings
+from memory.store import extension
 from orca_tui import settings_file
 from orca_tui.app import OrcaApp
 from orca_tui.provider_setup import Answer, changes_for, connect, differing, notice_about, probe, with_changes
@@ -201,3 +202,15 @@ async def test_a_model_that_says_nothing_is_not_taken() -> None:
 def test_a_tiny_model_is_told() -> None:
     assert "F2" in notice_about(ScriptedChat(["x"], name="SmolLM2-135M", tiny=True))
     assert notice_about(ScriptedChat(["x"])) == ""
+
+
+async def test_without_sqlite_vec_the_app_says_once_how_it_goes_on(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(extension, "library", lambda: None)
+    app = make_app(home)
+    async with running(app) as pilot:
+        await until(pilot, lambda: len(app._notifications) > 0)
+        assert "sqlite-vec cannot be used here" in screen_text(app)
+        await write(pilot, "hello")
+        await idle(pilot)
+        assert app.chat.newest_reply() is not None
+        assert len(app._notifications) == 1
