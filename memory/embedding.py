@@ -18,6 +18,7 @@ from memory.provider.base import Embedder
 from memory.recalling.query_vector import GetEmbedder
 from memory.store.base import Store
 from memory.types import ItemKind
+from memory.writing.secrets import masked
 
 if TYPE_CHECKING:
     from memory.provider.base import Vectors
@@ -135,7 +136,7 @@ class EmbeddingQueue:
     async def _embed(self, embedder: Embedder, rows: Sequence[Row]) -> None:
         """Embed and store a batch; when it fails though the embedder works, each of it alone."""
         try:
-            vectors = await self._vectors(embedder, [text[:MAX_CHARACTERS] or PROBE for _, _, text in rows])
+            vectors = await self._vectors(embedder, [masked(text)[:MAX_CHARACTERS] or PROBE for _, _, text in rows])
             items = [(kind, item) for kind, item, _ in rows]
             await asyncio.to_thread(self._store.put_embeddings, items, vectors, model=embedder.model)
         except (EmbeddingFailed, InvalidVectorError) as error:

@@ -138,6 +138,12 @@ class ToolFailed(OrcaError):
     title = "Tool"
 
 
+class SecretRefused(OrcaError):
+    """What was to be remembered seems to hold a key or a password."""
+
+    title = "Memory"
+
+
 class ToolRefused(ToolFailed):
     """The user, a setting or the turn's taint did not allow the call."""
 

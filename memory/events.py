@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from memory.errors import OrcaError
-from memory.types import ContextReport, ItemKind, Message, SubagentRun, Usage
+from memory.types import ContextReport, ItemKind, Message, Session, SubagentRun, Usage
 
 QueueStatus = Literal["idle", "working", "paused", "off"]
 ToolState = Literal["done", "failed", "refused", "cancelled"]
@@ -139,6 +139,23 @@ class MemoryChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class SessionTitled:
+    """A session has got a title in the background."""
+
+    session: Session
+
+
+@dataclass(frozen=True, slots=True)
+class SecretNoticed:
+    """A message of the user's seems to hold a secret. It is stored as it is, and nothing of it is remembered."""
+
+    session_id: str
+    message_id: int
+    kind: str
+    """`key`, `token`, `private key` or `password`; never the value."""
+
+
+@dataclass(frozen=True, slots=True)
 class QueueChanged:
     """The embedding queue has moved on, paused or gone on."""
 
@@ -175,5 +192,5 @@ class SavingChanged:
 
 ToolEvent = ToolStarted | ToolFinished | SubagentStarted | SubagentDelta | SubagentFinished
 TurnEvent = MessageStored | ContextBuilt | ReasoningDelta | TextDelta | ToolEvent | Waiting | TurnFinished | TurnFailed
-BackgroundEvent = MemoryChanged | QueueChanged | UpkeepChanged | SavingChanged
+BackgroundEvent = MemoryChanged | SecretNoticed | SessionTitled | QueueChanged | UpkeepChanged | SavingChanged
 Event = TurnEvent | BackgroundEvent

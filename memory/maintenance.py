@@ -14,16 +14,18 @@ from typing import Any, TypeVar
 from memory.clock import Clock
 from memory.config import MemorySettings
 from memory.errors import OrcaError
-from memory.events import MemoryChanged
+from memory.events import MemoryChanged, SecretNoticed, SessionTitled
 from memory.provider.base import ChatModel
 from memory.store.base import Store
 from memory.store.ledger import Ledger
-from memory.types import FORGOTTEN, Message, Session
+from memory.types import FORGOTTEN, Message, Session, TitleBy
 from memory.writing.distill import Refused, extract, summarise
 from memory.writing.extract_rules import Finding, find, find_explicit
 from memory.writing.forget import forget
 from memory.writing.gist import gist
 from memory.writing.remember import Rememberer
+from memory.writing.secrets import masked, secret_kind
+from memory.writing.title import TURNS, title_by_model, title_by_words
 from memory.writing.trust import typed_text
 from memory.writing.worth import is_grounded, is_small_talk
 
@@ -49,7 +51,7 @@ class Maintenance:
         settings: MemorySettings,
         chat: Callable[[], Awaitable[ChatModel]],
         *,
-        notify: Callable[[MemoryChanged], None] = lambda change: None,  # noqa: ARG005
+        notify: Callable[[MemoryChanged | SessionTitled | SecretNoticed], None] = lambda change: None,  # noqa: ARG005
     ) -> None:
         self.failures = 0
         """Jobs that went wrong since the start."""
@@ -62,7 +64,12 @@ class Maintenance:
         self._task: asyncio.Task[None] | None = None
         self._asking: asyncio.Task[Any] | None = None
         self._live = 0
+        self._noticed: set[tuple[str, str]] = set()
         self._closed = False
+
+    def use_settings(self, settings: MemorySettings) -> None:
+        """Go by these from the next turn on."""
+        self._settings = self._rememberer.settings = settings
 
     def hold(self) -> None:
         """A turn begins: the chat model is its alone until `release`."""
@@ -75,9 +82,13 @@ class Maintenance:
         self._live = max(0, self._live - 1)
 
     def turn_finished(self, session: Session, user: Message, reply: Message) -> None:
-        """Keep what the rules see at once, summarise the turn, and let the model extract when it is time."""
-        if self._settings.enabled and not session.incognito:
+        """Keep what the rules see at once, summarise the turn, title the session, and extract when it is time."""
+        if session.incognito:
+            return
+        if self._settings.enabled:
+            self._notice_secret(session, user)
             self._add("turn", self._after_turn(session, user, reply))
+        self._add("title", self._title(session.id))
 
     def end_session(self, session_id: str, *, by_rules: bool = False) -> None:
         """Extract what is left of a session; `by_rules` without the model."""
@@ -141,6 +152,13 @@ class Maintenance:
             waiting = []
         await self._drop_old_summaries(session.id, waiting)
 
+    def _notice_secret(self, session: Session, user: Message) -> None:
+        """Say once in a session that a kind of secret was seen, and is not remembered."""
+        kind = secret_kind(user.content)
+        if kind and (session.id, kind) not in self._noticed:
+            self._noticed.add((session.id, kind))
+            self._notify(SecretNoticed(session.id, user.id, kind))
+
     async def _forget(self, session: Session, user: Message, reply: Message) -> bool:
         """Do what the user asks to be forgotten. The reply repeats what it was about, so it goes as well."""
         gone = await asyncio.to_thread(forget, self._store, session, user, reply)
@@ -157,8 +175,9 @@ class Maintenance:
             await asyncio.to_thread(self._store.update_message, message.id, metadata={EXTRACTED: True})
 
     async def _summarise(self, session: Session, user: Message, reply: Message) -> None:
-        summary = await self._ask("summary", lambda model: summarise(model, user.content, reply.content))
-        text = summary or gist(user.content, reply.content)
+        question, answer = masked(user.content), masked(reply.content)
+        summary = await self._ask("summary", lambda model: summarise(model, question, answer))
+        text = summary or gist(question, answer)
 
         def write() -> int:
             row = self._store.add_short_term(
@@ -177,6 +196,24 @@ class Maintenance:
         """Keep the newest summaries, and older ones of turns that still wait for extraction."""
         keep, spare = self._settings.short_term_keep, {message.id for message in waiting}
         await asyncio.to_thread(self._store.keep_short_term, session_id, keep, spare=spare)
+
+    async def _title(self, session_id: str) -> None:
+        """Call a session that has just begun by what it is about, unless the user has named it.
+
+        Without memory no model is asked. What is only small talk so far waits for the next turn.
+        """
+        session = await asyncio.to_thread(self._store.session, session_id)
+        path = await asyncio.to_thread(self._store.path, session_id) if session.title_by == "words" else []
+        asked = [message for message in path if message.role == "user"]
+        if len(asked) > TURNS or all(is_small_talk(message.content) for message in asked):
+            return
+        told = None
+        if self._settings.enabled:
+            told = await self._ask("title", lambda model: title_by_model(model, path))
+        title = told or title_by_words(path)
+        if title and title != session.title:
+            by: TitleBy = "model" if told else "words"
+            self._notify(SessionTitled(await asyncio.to_thread(self._store.suggest_title, session_id, title, by=by)))
 
     async def _end(self, session_id: str, by_rules: bool) -> None:
         session = await asyncio.to_thread(self._store.session, session_id)

@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from memory.errors import StoreError
-from memory.events import MemoryChanged, QueueChanged, SavingChanged, UpkeepChanged
+from memory.events import MemoryChanged, QueueChanged, SavingChanged, SecretNoticed, SessionTitled, UpkeepChanged
 from memory.text import clean, label
 from orca_tui.i18n import _
 
@@ -30,6 +30,10 @@ def show(app: "OrcaApp", event: "BackgroundEvent") -> None:
             app.spawn("refresh", app.conversation.refresh_memory)
             if event.action == "add" and event.kind == "long_term":
                 app.spawn("remembered", _tell_of_memories, app, app.conversation.core.store, event.ids)
+        case SessionTitled(session=session) if app.conversation is not None:
+            app.spawn("titled", app.conversation.titled, session)
+        case SecretNoticed(kind=kind):
+            app.notify(_secret_told(kind), title=_("Secret"), severity="warning", timeout=20, markup=False)
         case UpkeepChanged(problem=problem) if problem:
             app.notify(clean(_("Memory upkeep is tried again: {why}", why=problem)), markup=False)
         case SavingChanged():
@@ -49,6 +53,22 @@ async def _tell_of_memories(app: "OrcaApp", store: "Store", ids: "Sequence[int]"
         if len(ids) > TOLD:
             lines.append(_("… and {n} more", n=len(ids) - TOLD))
         app.notify("\n".join(lines), markup=False)
+
+
+def _secret_told(kind: str) -> str:
+    """What is done about a secret in a message, and what the user can do."""
+    what = {
+        "key": _("a key"),
+        "token": _("a token"),
+        "private key": _("a private key"),
+        "password": _("a password"),
+    }[kind]
+    return _(
+        "Your message seems to hold {what}. The model was sent it, and it stays in this conversation; it is not "
+        "remembered, and not shown to other conversations. To be rid of it: delete this session, and change it where "
+        "it is used.",
+        what=what,
+    )
 
 
 def _show_saving(app: "OrcaApp", event: SavingChanged) -> None:

@@ -150,15 +150,26 @@ class Conversation:
         target.session = await asyncio.to_thread(self.core.store.update_session, session.id, title=title)
         await self.refresh()
 
+    async def titled(self, session: Session) -> None:
+        """A session was named in the background."""
+        target = self._view.target
+        if target.session is not None and target.session.id == session.id:
+            target.session = session
+        await self.refresh_sessions()
+
     # what is around the transcript
 
     async def refresh(self) -> None:
         """Bring the list of sessions and the memory sidebar up to date. A busy store is told in the last line."""
+        await self.refresh_sessions()
+        await self.refresh_memory()
+
+    async def refresh_sessions(self) -> None:
+        """Bring the list of sessions up to date."""
         try:
             self._view.show_sessions(await asyncio.to_thread(self.core.store.sessions, limit=LISTED))
         except StoreError as error:
             self._view.hint_line.say(str(error))
-        await self.refresh_memory()
 
     async def refresh_memory(self) -> None:
         """Show what the newest reply was given; in an empty session what the first one would be."""
@@ -193,13 +204,15 @@ class Conversation:
 
     async def _stored(self, target: Target, first_words: str) -> Session:
         """The session of `target`, stored from here on; a new one is called by its first words."""
+        from memory.writing.secrets import masked
+
         memory = self.core.settings.memory
         async with self._creating:
             if target.session is None:
                 target.session = await asyncio.to_thread(
                     self.core.store.create_session,
                     scope=Scope(memory.user_id, memory.project or None),
-                    title=label(first_words, TITLE_LENGTH),
+                    title=label(masked(first_words), TITLE_LENGTH),
                     incognito=target.incognito,
                 )
             return target.session

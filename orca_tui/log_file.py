@@ -8,11 +8,9 @@ from functools import cached_property
 
 from memory.config import Home
 from memory.errors import OrcaError
+from memory.redaction import redact
 from memory.settings import load_settings
 from orca_tui.terminal import write_log
-
-SHORTEST_SECRET = 6
-"""Characters; masking shorter values would tear words apart."""
 
 
 class LogFile(logging.Handler):
@@ -30,10 +28,11 @@ class LogFile(logging.Handler):
             write_log(self._home, self.masked(self.format(record)))
 
     def masked(self, text: str) -> str:
-        """The text with every known key replaced by `…`."""
-        for secret in self._secrets:
-            text = text.replace(secret, "…")
-        return text
+        """The text with every known key, and all that is shaped like one, replaced by `…`."""
+
+        from memory.provider.keys import fetched_keys
+
+        return redact(text, [*self._secrets, *fetched_keys()])
 
     @cached_property
     def _secrets(self) -> list[str]:
@@ -41,7 +40,7 @@ class LogFile(logging.Handler):
         with suppress(OrcaError):
             settings = load_settings(self._home, self._env)
             found += [part.api_key.reveal() for part in (settings.llm, settings.siliconflow, settings.embedding)]
-        return sorted({secret for secret in found if len(secret) >= SHORTEST_SECRET}, key=len, reverse=True)
+        return found
 
 
 @contextmanager

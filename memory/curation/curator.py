@@ -8,8 +8,9 @@ from typing import Any
 
 from memory.curation.curator_base import USER, checked, scope_of
 from memory.curation.prune import Pruner
-from memory.errors import OrcaError
+from memory.errors import OrcaError, SecretRefused
 from memory.types import LongTermMemory, MemorySource, MemoryType, Role, Scope
+from memory.writing.secrets import secret_kind
 
 STEP = 0.2
 """What a promotion adds to a memory's importance, and a demotion takes."""
@@ -55,8 +56,10 @@ class Curator(Pruner):
     ) -> LongTermMemory:
         """Put what a tool, an agent, a file or an API wants remembered into the inbox. It goes nowhere until accepted.
 
-        The same text waits there only once.
+        The same text waits there only once. Raises `SecretRefused` for what seems to hold a key or a password.
         """
+        if kind := secret_kind(content):
+            raise SecretRefused(f"That seems to hold a secret (a {kind}); it was not kept.", hint="Leave it out.")
         scope = scope or self.default_scope
         waiting = self.all(scope=scope, status=("pending",))
         same = next((row for row in waiting if row.content == content.strip()), None)

@@ -21,6 +21,7 @@ from memory.curation.curator import Curator
 from memory.errors import NotFoundError, OrcaError
 from memory.text import clean
 from memory.types import LongTermMemory, MemoryStatus, MemoryType, Scope
+from memory.writing.secrets import secret_kind
 
 FORMAT = "orca-memory"
 VERSION = 1
@@ -176,6 +177,8 @@ def _row(item: Any, *, own: bool, now: str, settings: MemorySettings, scope: Sco
         row = LongTermMemory(**{field.name: item[field.name] for field in fields(LongTermMemory)})
         return replace(row, merged_from=tuple(row.merged_from))
     content = item["content"].strip()
+    if kind := secret_kind(content):
+        raise ValueError(f"it seems to hold a secret (a {kind})")
     if len(content) > MAX_CONTENT:
         raise ValueError(f"its text is longer than {MAX_CONTENT} characters")
     memory_type: MemoryType = next((known for known in _TYPES if known == item.get("memory_type")), "fact")

@@ -66,6 +66,11 @@ class LateSecret(Secret):
                 self._value = self._fetch()
             return self._value
 
+    @property
+    def is_fetched(self) -> bool:
+        """Whether `reveal` is free by now."""
+        return bool(self._value)
+
     def __bool__(self) -> bool:
         return True
 
@@ -81,8 +86,13 @@ def stored_key(section: KeySection) -> Secret:
     if entry := section.api_key_keyring:
         in_file = section.api_key
         found = LateSecret(lambda: from_keyring(entry, in_file), f"the system's keyring, entry {label(entry, 60)}")
-        return found if in_file else _late.setdefault(("keyring", entry), found)
+        return _late.setdefault(("keyring", entry), found)
     return section.api_key
+
+
+def fetched_keys() -> list[str]:
+    """The keys that this process has fetched so far: for masking alone."""
+    return [secret.reveal() for secret in tuple(_late.values()) if secret.is_fetched]
 
 
 def run_command(command: str) -> str:

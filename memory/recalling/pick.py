@@ -27,6 +27,7 @@ from memory.types import (
     ShortTermMemory,
     Tier,
 )
+from memory.writing.secrets import masked
 from memory.writing.worth import is_grounded, is_small_talk, sentences
 
 QUERY_LIMIT = 1500
@@ -81,7 +82,8 @@ class Picker:
         self._store = store
         self._recall = recall
         self._counter = counter
-        self._settings = settings
+        self.settings = settings
+        """May be replaced."""
 
     def short_term(self, session: Session, asked: Asked | None, shown: Collection[int], budget: int) -> list[Pick]:
         """Summaries of this session whose turns are not all in `shown` (message ids): the best for the query first.
@@ -98,17 +100,17 @@ class Picker:
             found += [self._unranked(row) for row in rows if row.id not in place]
         else:
             found = [self._unranked(row) for row in rows]
-        return [self._pick(f, "short_term", budget // ENTRY_SHARE) for f in found[: self._settings.short_term_top_k]]
+        return [self._pick(f, "short_term", budget // ENTRY_SHARE) for f in found[: self.settings.short_term_top_k]]
 
     def long_term(
         self, session: Session | None, scope: Scope, asked: Asked | None, shown: Collection[int], budget: int
     ) -> list[Pick]:
         """Memories and earlier messages that are about the query; those in `shown` (message ids) are left out."""
-        branches = searched_branches(self._settings.branches)
+        branches = searched_branches(self.settings.branches)
         known = self._store.memories(scope=scope, branches=branches, limit=1000)
         found = self._relevant(session, scope, asked, branches) if asked and not asked.small_talk else []
         query = self._recall.query(asked.text if asked else "")
-        top_k = self._settings.long_term_top_k
+        top_k = self.settings.long_term_top_k
         most = max(1, top_k // STANDING_SHARE)
         have = {f.key for f in found}
         ranked = [
@@ -169,7 +171,7 @@ class Picker:
 
     def _pick(self, found: Found, tier: Tier, limit: int, asked: Asked | None = None) -> Pick:
         limit = max(MIN_ENTRY_TOKENS, limit)
-        text = request_text(found.row) if isinstance(found.row, Message) else found.hit.text
+        text = masked(request_text(found.row)) if isinstance(found.row, Message) else found.hit.text
         entry = Entry(_origin(found.row), tier, found.hit.timestamp[:10], self.excerpt(text, asked, limit))
         item = ContextItem(
             tier=tier,

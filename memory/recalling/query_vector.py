@@ -18,6 +18,7 @@ from memory.recalling.ranking import QUERY_SHIFT, Background, background
 from memory.store.base import Store
 from memory.text import language_of
 from memory.types import ITEM_KINDS, ItemKind
+from memory.writing.secrets import masked
 
 if TYPE_CHECKING:
     from memory.provider.base import Vectors
@@ -112,7 +113,7 @@ class QueryEmbedder:
     async def embed(self, text: str, *, wait: float = QUERY_WAIT) -> QueryVector | None:
         """The query's vector; `None` when there is no embedder, it fails, or it takes longer than `wait` seconds."""
         try:
-            return await asyncio.wait_for(self._embed(text), wait)
+            return await asyncio.wait_for(self._embed(masked(text)), wait)
         except TimeoutError:
             log.warning("the query's vector was not there within %.1f s: text search only", wait)
         except OrcaError as error:

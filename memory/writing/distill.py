@@ -17,8 +17,9 @@ from memory.types import MemoryType, Message
 from memory.writing.extract_patterns import QUESTION
 from memory.writing.extract_rules import MAX_CONTENT, Finding, classify
 from memory.writing.gist import fits, tidy
+from memory.writing.secrets import holds_secret, masked
 from memory.writing.trust import typed_text
-from memory.writing.worth import holds_secret, is_grounded, is_negative, is_small_talk
+from memory.writing.worth import is_grounded, is_negative, is_small_talk
 
 MAX_ANSWER = 20_000
 """Characters; a longer answer is no summary and no list of memories."""
@@ -105,7 +106,9 @@ async def extract(
     `dropped` is told why an item was not taken.
     """
     typed = {message.id: typed_text(message) for message in messages}
-    lines = [json.dumps({"message": i, "text": t[:MAX_SHOWN]}, ensure_ascii=False) for i, t in typed.items() if t]
+    lines = [
+        json.dumps({"message": i, "text": masked(t)[:MAX_SHOWN]}, ensure_ascii=False) for i, t in typed.items() if t
+    ]
     if not lines:
         return []
     answer = await complete(model, _EXTRACT, "\n".join(lines), ChatOptions(max_tokens=1500, json_schema=_SCHEMA))

@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 
 from memory.types import MemoryType
 from memory.writing import extract_patterns as patterns
-from memory.writing.worth import holds_secret, is_small_talk, sentences, typed_part
+from memory.writing.secrets import holds_secret
+from memory.writing.worth import is_small_talk, sentences, typed_part
 
 MAX_CONTENT = 400
 """Characters; a longer clause is no statement worth keeping as one memory."""

@@ -9,6 +9,7 @@ from memory.config import MemorySettings
 from memory.store.base import Store
 from memory.types import LongTermMemory, MemorySource, MemoryStatus, Message, NewMemory, Scope, Session
 from memory.writing.extract_rules import Finding
+from memory.writing.secrets import holds_secret
 from memory.writing.trust import why_review
 from memory.writing.worth import is_near_duplicate
 
@@ -34,7 +35,8 @@ class Rememberer:
     def __init__(self, store: Store, clock: Clock, settings: MemorySettings) -> None:
         self._store = store
         self._clock = clock
-        self._settings = settings
+        self.settings = settings
+        """May be replaced."""
 
     def write(self, session: Session, found: Iterable[tuple[Message, Finding]]) -> Written:
         """Write what was found in messages of a session.
@@ -48,6 +50,8 @@ class Rememberer:
         return written
 
     def _write_one(self, session: Session, message: Message, finding: Finding, written: Written) -> None:
+        if holds_secret(finding.content):
+            return
         doubt = why_review(message, finding.content)
         status: MemoryStatus = "pending" if doubt else "active"
         same = self._duplicate(session.scope, finding, status)
@@ -61,7 +65,7 @@ class Rememberer:
         rival = self._rival(session.scope, finding) if status == "active" else None
         if rival is not None and self._by_hand(rival):
             status, doubt = "pending", "it would replace what was written by hand"
-        branch = route_branch(self._source(message), finding.memory_type, finding.content, self._settings.branches)
+        branch = route_branch(self._source(message), finding.memory_type, finding.content, self.settings.branches)
         new = NewMemory(
             content=finding.content,
             memory_type=finding.memory_type,
@@ -90,7 +94,7 @@ class Rememberer:
         searched: tuple[MemoryStatus, ...] = ("active",) if status == "active" else ("active", "pending")
         hits = self._store.search_text(finding.content, kinds=("long_term",), limit=10, scope=scope, status=searched)
         rows = (self._store.memory(hit.id) for hit in hits)
-        threshold = self._settings.near_duplicate
+        threshold = self.settings.near_duplicate
         return next((row for row in rows if is_near_duplicate(row.content, finding.content, threshold)), None)
 
     def _rival(self, scope: Scope, finding: Finding) -> LongTermMemory | None:
@@ -110,7 +114,7 @@ class Rememberer:
 
     def _lasts_until(self, branch: str, finding: Finding, *, stays: bool = False) -> str | None:
         """What the user asks to be remembered stays until they say otherwise; all else as long as its branch says."""
-        return None if finding.explicit or stays else expiry(branch, self._settings.branches, self._clock.now())
+        return None if finding.explicit or stays else expiry(branch, self.settings.branches, self._clock.now())
 
     def _confirmed(self, row: LongTermMemory, finding: Finding, scope: Scope) -> dict[str, object]:
         """What changes. The words of a project stay in it: a memory that others see, too, keeps its own."""

@@ -38,13 +38,6 @@ _ARITHMETIC = re.compile(
     r"\s*[\d\s.,()+\-*/×÷^%=]+(?:等于多少|是多少|等于几)?\s*[?？=]*",
     re.IGNORECASE,
 )
-_SECRETS = re.compile(
-    r"\b(?:sk|pk|rk|ghp|gho|ghs|glpat|xox[abp]|hf|AIza|AKIA|ASIA)[-_]?[A-Za-z0-9_\-]{12,}"
-    r"|-----BEGIN [A-Z ]*PRIVATE KEY|\beyJ[\w-]{10,}\.[\w-]{10,}|\b[A-Fa-f0-9]{40,}\b"
-    r"|\b(?:pass(?:word|wd|phrase|code)?|pin(?: code)?|secret|api[ _-]?key|token|cvv)\b\s*(?:is|are|=|:)\s*\S"
-    r"|(?:密码|口令|密钥|验证码|令牌)\s*(?:是|为|：|:|=)\s*\S|://[^\s/:@]+:[^\s/@]+@",
-    re.IGNORECASE,
-)
 _FENCE = re.compile(r"(```|~~~).*?(?:\1|\Z)", re.DOTALL)
 _QUOTED_LINE = re.compile(r"^[ \t]*(?:>|\|).*$", re.MULTILINE)
 _LONG_QUOTE = re.compile(r"[“\"「『«][^”\"」』»]{40,}[”\"」』»]")
@@ -131,11 +124,6 @@ def is_grounded(claim: str, source: str, *, share: float = 0.6) -> bool:
     if not all(name in folded for name in names(claim)):
         return False
     return len(wanted & set(terms(source))) >= share * len(wanted)
-
-
-def holds_secret(text: str) -> bool:
-    """Whether a text seems to hold a key, token or password; such text is never made a memory."""
-    return _SECRETS.search(text) is not None
 
 
 def typed_part(text: str) -> str:

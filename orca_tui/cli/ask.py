@@ -91,7 +91,9 @@ async def _ask(arguments: Namespace, home: Home, settings: Settings, text: str, 
 async def _session(core: "Core", wanted: str | None, text: str) -> "Session":
     if wanted:
         return await asyncio.to_thread(core.store.find_session, wanted)
-    title = label(text, TITLE_LENGTH)
+    from memory.writing.secrets import masked
+
+    title = label(masked(text), TITLE_LENGTH)
     return await asyncio.to_thread(core.store.create_session, scope=core.manager.default_scope, title=title)
 
 

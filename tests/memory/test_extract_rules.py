@@ -6,7 +6,6 @@ from memory.types import MemoryType
 from memory.writing.extract_rules import find, find_explicit
 from memory.writing.gist import fits, gist, tidy
 from memory.writing.worth import (
-    holds_secret,
     is_grounded,
     is_near_duplicate,
     is_negative,
@@ -136,20 +135,6 @@ def test_small_talk(text: str) -> None:
 )
 def test_no_small_talk(text: str) -> None:
     assert not is_small_talk(text)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "sk-proj-abc123def456ghi789",
-        "password: x9",
-        "我的密码是123456",
-        "https://u:p@host/x",
-        "-----BEGIN PRIVATE KEY-----",
-    ],
-)
-def test_secrets_are_seen(text: str) -> None:
-    assert holds_secret(text)
 
 
 def test_polarity_and_names() -> None:
