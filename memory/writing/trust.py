@@ -14,6 +14,10 @@ from memory.writing.worth import looks_pasted, typed_part
 
 PASTED = "pasted"
 """Key in the metadata of a message: `[start, end]` of every part that was not typed."""
+ATTACHMENTS = "attachments"
+"""Key in the metadata of a message by the user: the files that went with it."""
+TAINTED = "tainted"
+"""Key in the metadata of a reply: foreign text was in what it answers, so it may say what no one here did."""
 
 _LINK = re.compile(r"\b(?:https?|ftp|file)://|\bwww\.|!\[[^\]]*\]\(|^\s*\[[^\]]+\]:\s*\S", re.IGNORECASE | re.MULTILINE)
 _HOST = re.compile(
@@ -68,6 +72,14 @@ def typed_text(message: Message) -> str:
     for start, end in sorted(_spans(message), reverse=True):
         text = f"{text[:start]}\n{text[end:]}"
     return typed_part(text)
+
+
+def is_foreign(message: Message) -> bool:
+    """Whether a message holds text that nobody typed here: a tool's result, a file, what was pasted, or of such."""
+    facts = message.metadata
+    if message.role == "tool":
+        return facts.get("foreign") is not False
+    return bool(facts.get(PASTED) or facts.get(ATTACHMENTS) or facts.get(TAINTED))
 
 
 def mark_pasted(text: str, pasted: Iterable[str]) -> list[list[int]]:
