@@ -3,7 +3,6 @@
 import sys
 import traceback
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -28,6 +27,7 @@ from orca_tui.messages import CommandChosen, ContextShown, CoreChanged, TurnEnde
 from orca_tui.safe import RenderGuard, safe_link
 from orca_tui.screens.chat import ChatScreen
 from orca_tui.sending import Sending
+from orca_tui.settings_room import SettingsRoom
 from orca_tui.startup import Startup
 from orca_tui.terminal import write_log
 from orca_tui.themes import VARIABLES, variable_defaults
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from memory.provider.base import ChatModel, Embedder
     from orca_tui.bridge import Bridge
     from orca_tui.conversation import Conversation
-    from orca_tui.screens.model_picker import Picked
     from orca_tui.widgets.session_list import SessionList
     from orca_tui.widgets.transcript import Transcript
 
@@ -51,7 +50,7 @@ SWITCH_INTERVAL = 0.001
 """Seconds that a busy thread (imports, the tokenizer) may keep the screen waiting; Python's own 5 ms show in typing."""
 
 
-class OrcaApp(MemoryRoom, App[object], inherit_bindings=False):
+class OrcaApp(MemoryRoom, SettingsRoom, App[object], inherit_bindings=False):
     """The terminal app. `chat` and `embedder` replace what the settings would choose (tests, demo)."""
 
     TITLE = "orca"
@@ -249,43 +248,6 @@ class OrcaApp(MemoryRoom, App[object], inherit_bindings=False):
         link = safe_link(url)
         if link is not None:
             super().open_url(link, new_tab=new_tab)
-
-    # model, settings, themes
-
-    def choose_model(self, *, first_run: bool = False) -> None:
-        """Open the choices; what was picked has already answered a test call and is saved."""
-        from orca_tui.screens.model_picker import ModelPicker
-
-        def picked(found: "Picked | None") -> None:
-            if found is not None:
-                self.settings = found.settings
-                self.spawn("model", self._use, found.model)
-
-        self.push_screen(ModelPicker(self.home, self.settings, env=self.env, first_run=first_run), picked)
-
-    async def _use(self, model: "ChatModel") -> None:
-        if self.core is not None:
-            await self.core.use_chat_model(model)
-            await self._startup.check_model()
-            self.chat.composer.focus()
-
-    def reload_settings(self) -> None:
-        """After a setting was saved."""
-        from memory.settings import load_settings
-
-        with suppress(OrcaError):
-            self.settings = load_settings(self.home, self.env)
-
-    def language_changed(self) -> None:
-        """Draw in the new language what is drawn by us."""
-        self.chat.composer.set_commands([(c.name, _(c.summary)) for c in commands.COMMANDS])
-        self.chat.speak_anew()
-        if self.conversation is not None:
-            self.spawn("refresh", self.conversation.refresh)
-
-    def preview_theme(self, name: str) -> None:
-        """Show a theme without saving it."""
-        self.theme = name
 
     # the end
 

@@ -113,6 +113,43 @@ async def connect(
     return model
 
 
+async def try_chat(home: Home, settings: Settings, env: Mapping[str, str] | None) -> str:
+    """Build the model that `settings` choose, have it say a word, and let go of it; gives its name.
+
+    Raises leaves of `OrcaError`.
+    """
+    from memory.provider.factory import build_chat_model
+
+    model = await build_chat_model(settings, home, env)
+    try:
+        await probe(model)
+        return model.name
+    finally:
+        await model.close()
+
+
+async def try_embedder(home: Home, settings: Settings, env: Mapping[str, str] | None) -> int:
+    """Make one vector with what `settings` choose; gives how many numbers it has, 0 when embedding is off.
+
+    Raises leaves of `OrcaError`.
+    """
+    from memory.provider.factory import build_embedder
+
+    embedder = await asyncio.to_thread(build_embedder, settings, home, env)
+    if embedder is None:
+        return 0
+    try:
+        async with asyncio.timeout(PROBE_TIMEOUT):
+            vectors = await embedder.embed(["Say hello."], "query")
+        return len(vectors[0])
+    except TimeoutError:
+        raise ProviderTimeout(
+            f"No vector came within {PROBE_TIMEOUT:.0f} seconds.", hint="Try again, or choose another."
+        ) from None
+    finally:
+        await embedder.close()
+
+
 def nothing_chosen(settings: Settings) -> bool:
     """Whether the user has not said who should answer."""
     llm = settings.llm

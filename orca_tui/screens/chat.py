@@ -149,6 +149,11 @@ class ChatScreen(TurnScreen):
         self.hint_line.show(hints.streaming(self._keymap) if self._busy else hints.resting(self._keymap))
         self.welcome.show_keys(hints.greeting(self._keymap))
 
+    def use_keymap(self, keymap: Keymap) -> None:
+        """Other keys are in force."""
+        self._keymap = keymap
+        self.show_keys()
+
     def speak_anew(self) -> None:
         """The language of the screen changed."""
         self.composer.placeholder = _("Send a message, or / for commands")

@@ -1,0 +1,76 @@
+"""The app's part about settings: who answers, language and theme, and what is said about a file that cannot be read."""
+
+from collections.abc import Callable, Coroutine, Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from memory.config import Home, Settings
+from memory.errors import OrcaError
+from orca_tui import commands
+from orca_tui.i18n import _
+
+if TYPE_CHECKING:
+    from memory.core import Core
+    from memory.provider.base import ChatModel
+    from orca_tui.conversation import Conversation
+    from orca_tui.screens.chat import ChatScreen
+    from orca_tui.screens.model_picker import Picked
+    from orca_tui.startup import Startup
+
+
+class SettingsRoom:
+    """Mixed into the app."""
+
+    home: Home
+    settings: Settings
+    env: Mapping[str, str] | None
+    core: "Core | None"
+    chat: "ChatScreen"
+    conversation: "Conversation | None"
+    push_screen: Callable[..., Any]
+    theme: Any
+    _startup: "Startup"
+
+    def spawn(self, name: str, work: Callable[..., Coroutine[Any, Any, None]], *args: object) -> None:
+        """Run `work(*args)` as a worker of the app."""
+        raise NotImplementedError
+
+    def choose_model(self, *, first_run: bool = False) -> None:
+        """Open the choices; what was picked has already answered a test call and is saved."""
+        from orca_tui.screens.model_picker import ModelPicker
+
+        def picked(found: "Picked | None") -> None:
+            if found is not None:
+                self.settings = found.settings
+                self.spawn("model", self._use, found.model)
+
+        self.push_screen(ModelPicker(self.home, self.settings, env=self.env, first_run=first_run), picked)
+
+    async def _use(self, model: "ChatModel") -> None:
+        if self.core is not None:
+            self.core.use_settings(self.settings)
+            await self.core.use_chat_model(model)
+            await self.tell_model()
+            self.chat.composer.focus()
+
+    async def tell_model(self) -> None:
+        """Say who answers from now on."""
+        await self._startup.check_model()
+
+    def reload_settings(self) -> None:
+        """After a setting was saved."""
+        from memory.settings import load_settings
+
+        with suppress(OrcaError):
+            self.settings = load_settings(self.home, self.env)
+
+    def language_changed(self) -> None:
+        """Draw in the new language what is drawn by us."""
+        self.chat.composer.set_commands([(c.name, _(c.summary)) for c in commands.COMMANDS])
+        self.chat.speak_anew()
+        if self.conversation is not None:
+            self.spawn("refresh", self.conversation.refresh)
+
+    def preview_theme(self, name: str) -> None:
+        """Show a theme without saving it."""
+        self.theme = name
