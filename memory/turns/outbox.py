@@ -2,15 +2,16 @@
 
 import asyncio
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from memory.events import ReasoningDelta, TextDelta, TurnEvent
+from memory.events import ReasoningDelta, SubagentDelta, TextDelta, TurnEvent
+
+_Delta = TextDelta | ReasoningDelta | SubagentDelta
 
 
 @dataclass(slots=True)
 class _Piled:
-    turn_id: str
-    kind: type[TextDelta] | type[ReasoningDelta]
+    last: _Delta
     texts: list[str]
 
 
@@ -19,19 +20,25 @@ class Outbox:
 
     def __init__(self) -> None:
         self._waiting: deque[TurnEvent | _Piled] = deque()
+        self._runs: dict[int, _Piled] = {}
+        """The newest pile of each subagent: those of several agents come mixed."""
         self._news = asyncio.Event()
         self._ended = False
 
     def put(self, event: TurnEvent) -> None:
-        """Add an event; a delta joins the one before it."""
-        if isinstance(event, TextDelta | ReasoningDelta):
-            last = self._waiting[-1] if self._waiting else None
-            if isinstance(last, _Piled) and last.kind is type(event):
-                last.texts.append(event.text)
-            else:
-                self._waiting.append(_Piled(event.turn_id, type(event), [event.text]))
-        else:
+        """Add an event; a delta joins the one before it, of a subagent that of the same one."""
+        if not isinstance(event, _Delta):
             self._waiting.append(event)
+        else:
+            pile = self._runs.get(event.run_id) if isinstance(event, SubagentDelta) else self._last_pile()
+            if pile is not None and _continues(pile.last, event):
+                pile.texts.append(event.text)
+                pile.last = event
+            else:
+                pile = _Piled(event, [event.text])
+                self._waiting.append(pile)
+                if isinstance(event, SubagentDelta):
+                    self._runs[event.run_id] = pile
         self._news.set()
 
     def end(self) -> None:
@@ -47,4 +54,19 @@ class Outbox:
             self._news.clear()
             await self._news.wait()
         event = self._waiting.popleft()
-        return event.kind(event.turn_id, "".join(event.texts)) if isinstance(event, _Piled) else event
+        if not isinstance(event, _Piled):
+            return event
+        if isinstance(event.last, SubagentDelta) and self._runs.get(event.last.run_id) is event:
+            del self._runs[event.last.run_id]
+        return replace(event.last, text="".join(event.texts))
+
+    def _last_pile(self) -> _Piled | None:
+        last = self._waiting[-1] if self._waiting else None
+        return last if isinstance(last, _Piled) else None
+
+
+def _continues(before: _Delta, now: _Delta) -> bool:
+    """Whether a delta can be told together with the one before it. Steps stay lines of their own."""
+    if isinstance(before, SubagentDelta) and isinstance(now, SubagentDelta):
+        return before.kind == now.kind != "step"
+    return type(before) is type(now)

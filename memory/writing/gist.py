@@ -1,5 +1,6 @@
 """The gist of a turn without a model: the first sentence of the question and the key sentence of the answer."""
 
+import math
 import re
 from collections.abc import Callable
 
@@ -83,7 +84,7 @@ def key_sentences(question: str, answer: str, fitting: Callable[[str], bool]) ->
     def weight(at: int) -> float:
         said = set(terms(found[at]))
         place = 0.5 if at == 0 or at >= len(found) - 2 else 0.0
-        return len(said & wanted) / (1 + len(said)) ** 0.5 + place
+        return len(said & wanted) / math.sqrt(1 + len(said)) + place
 
     chosen: list[int] = []
     for at in sorted(range(len(found)), key=weight, reverse=True)[:_TRIED]:
