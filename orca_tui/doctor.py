@@ -244,6 +244,12 @@ async def _embedder(case: Case) -> list[Row]:
     return [_row(*told) for told in await vectors_told(case.home, case.settings, case.env)]
 
 
+async def _keys(case: Case) -> list[Row]:
+    from orca_tui.doctor_keys import keys_told
+
+    return [_row(*told) for told in await asyncio.to_thread(keys_told, case.settings, case.env)]
+
+
 async def _chat(case: Case) -> list[Row]:
     from memory.provider.factory import list_choices, server_problem
 
@@ -287,6 +293,7 @@ CHECKS: tuple[tuple[str, Check], ...] = (
     ("config", _config),
     ("store", _store),
     ("embedder", _embedder),
+    ("keys", _keys),
     ("chat", _chat),
     ("builtin_model", _builtin_model),
     ("tokens", _tokens),

@@ -43,7 +43,8 @@ _PATTERNS: tuple[tuple[SecretKind, re.Pattern[str]], ...] = (
         "password",
         re.compile(
             r"\b(?:password|passwd|passphrase|passcode|pin(?: code)?|cvv|(?:api|access|secret)[ _-]?key)\b"
-            rf"(?: (?:for|to|of|on) [^\n.:=]{{1,40}}?)?[\"']?\s*(?:is now|is|are|=|:|：)\s*[\"']?{_NO_VALUE}[^\s\"',，。;；]+",
+            r"(?: (?:for|to|of|on) [^\n.:=]{1,40}?)?[\"']?\s*(?:is now|is|are|=|:|：)\s*[\"']?"
+            rf"{_NO_VALUE}[^\s\"',，。;；]+",
             re.IGNORECASE,
         ),
     ),

@@ -26,9 +26,10 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> Never:
         """Say what is wrong and end with 2."""
+        from memory.redaction import redact
         from memory.text import label
 
-        sys.stderr.write(f"{PROGRAM}: {label(message, 300)}\nSee: {self.prog} --help\n")
+        sys.stderr.write(f"{PROGRAM}: {label(redact(message), 300)}\nSee: {self.prog} --help\n")
         raise SystemExit(2)
 
 
@@ -61,6 +62,7 @@ def build_parser() -> Parser:
     _add_memory(commands, shared)
     _add_migrate(commands, shared)
     _add_config(commands, shared)
+    _add_key(commands, shared)
     _add_model(commands, shared)
     doctor = commands.add_parser("doctor", parents=[shared], help="what works here, and what to do about the rest")
     _add_json(doctor)
@@ -116,6 +118,17 @@ def _add_config(commands: Any, shared: Parser) -> None:
     change.add_argument(
         "value", nargs="?", metavar="VALUE", help="the value; - reads it from stdin (the only way for keys)"
     )
+
+
+def _add_key(commands: Any, shared: Parser) -> None:
+    actions = _group(commands, shared, "key", "keys in the system's keyring, and where each key comes from")
+    for action, about in (("set", "keep a key in the keyring; it is read from stdin"), ("remove", "take one out")):
+        parser = actions.add_parser(action, parents=[shared], help=about)
+        parser.add_argument(
+            "section", choices=("llm", "siliconflow", "embedding"), help="the section of config.toml that it is for"
+        )
+        parser.add_argument("--name", metavar="NAME", help="the keyring's entry (default: the section)")
+    _add_json(actions.add_parser("list", parents=[shared], help="where each key comes from; never the key itself"))
 
 
 def _add_model(commands: Any, shared: Parser) -> None:
