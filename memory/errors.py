@@ -33,6 +33,10 @@ class StoreOpenError(StoreError):
     """The database cannot be opened (damaged, newer schema, no permission, a foreign file)."""
 
 
+class StoreDamaged(StoreOpenError):
+    """The database is damaged; `memory.store.salvage` saves what can be read of it."""
+
+
 class StoreFullError(StoreError):
     """The disk or quota is full; what was to be written is still in the caller's hands."""
 

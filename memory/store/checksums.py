@@ -1,6 +1,7 @@
 """Checksums of rows: written before each commit, compared when somebody asks. SQLite itself checks no value."""
 
 import zlib
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from memory.store.schema_checks import CHECKED
@@ -19,16 +20,26 @@ def register(connection: "apsw.Connection") -> None:
 
 
 def checksum(*values: object) -> int:
-    """CRC-32 of the values of a row, in order."""
-    text = "\x1f".join("\0" if value is None else str(value) for value in values)
-    return zlib.crc32(text.encode("utf-8", "surrogatepass"))
+    """CRC-32 of the values of a row, in order, as SQLite would write them as bytes."""
+    return zlib.crc32(b"\x1f".join(map(_bytes, values)))
+
+
+def _bytes(value: object) -> bytes:
+    if value is None:
+        return b"\0"
+    return value if isinstance(value, bytes) else str(value).encode("utf-8", "surrogatepass")
+
+
+def _computed(columns: Sequence[str]) -> str:
+    """As bytes: what is damaged may be no text any more."""
+    return f"{_FUNCTION}({', '.join(f'CAST({name} AS BLOB)' for name in columns)})"
 
 
 def write_missing(connection: "apsw.Connection") -> None:
     """Give a checksum to rows that are new or changed. In the transaction that changed them, on a registered one."""
     for table, columns in CHECKED.items():
         connection.execute(
-            f"UPDATE {table} SET checksum = {_FUNCTION}({', '.join(columns)}) WHERE id IN"
+            f"UPDATE {table} SET checksum = {_computed(columns)} WHERE id IN"
             f" (SELECT id FROM {table} INDEXED BY {table}_without_checksum WHERE checksum IS NULL"
             f" ORDER BY id DESC LIMIT {AT_ONCE})"
         )
@@ -42,7 +53,7 @@ def wrong(connection: "apsw.Connection") -> dict[str, list[int]]:
         present = connection.execute("SELECT count(*) FROM pragma_table_info(?) WHERE name = 'checksum'", (table,)).get
         if present:
             rows = connection.execute(
-                f"SELECT id FROM {table} WHERE checksum IS NOT NULL AND checksum <> {_FUNCTION}({', '.join(columns)})"
+                f"SELECT id FROM {table} WHERE checksum IS NOT NULL AND checksum <> {_computed(columns)}"
             )
             if ids := [row_id for (row_id,) in rows]:
                 found[table] = ids

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from memory.store import fts, journal
+from memory.store import files, fts, journal
 from memory.store.embeddings import forget_vectors
 from memory.store.filters import one_of
 from memory.store.memories import read_memory
@@ -78,7 +78,7 @@ class ErasingPart(StorePart):
         return self._older_copies()
 
     def _older_copies(self) -> list[str]:
-        return sorted(str(path) for path in self._db.path.parent.glob(f"{self._db.path.name}.before-*"))
+        return files.older_copies(self._db.path)
 
     def _blank_message(self, connection: "apsw.Connection", message_id: int) -> None:
         message = read_message(connection, message_id)

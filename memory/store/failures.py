@@ -2,17 +2,16 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from json import JSONDecodeError
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memory.errors import StoreBusyError, StoreError, StoreFullError, StoreOpenError
+from memory.errors import StoreBusyError, StoreDamaged, StoreError, StoreFullError, StoreOpenError
 
 if TYPE_CHECKING:
     import apsw
 
-KEEP_ASIDE = (
-    "The file was left as it is. Restore a backup, or move it away together with its -wal and -shm files to start anew."
-)
+RECOVER = "The file was left as it is. Close orca, then save what can be read: orca-tui recover"
 
 
 @contextmanager
@@ -26,6 +25,8 @@ def translated(path: Path) -> Iterator[None]:
         raise _leaf(error, path) from error
     except (UnicodeEncodeError, OverflowError) as error:
         raise StoreError(f"A value cannot be stored: {error}.") from error
+    except (UnicodeDecodeError, JSONDecodeError) as error:
+        raise StoreDamaged(f"{path} is damaged: something in it is not what was written.", hint=RECOVER) from error
 
 
 def _leaf(error: "apsw.Error", path: Path) -> StoreError:
@@ -41,7 +42,7 @@ def _leaf(error: "apsw.Error", path: Path) -> StoreError:
             f"{path} is held by another process.", hint="Close the other program that uses it, or try again."
         )
     if isinstance(error, apsw.NotADBError | apsw.CorruptError):
-        return StoreOpenError(f"{path} is damaged or not a database.", hint=KEEP_ASIDE)
+        return StoreDamaged(f"{path} is damaged or not a database.", hint=RECOVER)
     if isinstance(error, apsw.CantOpenError | apsw.PermissionsError | apsw.AuthError):
         return StoreOpenError(f"{path} cannot be opened.", hint=f"Check that you may read and write {path.parent}.")
     if isinstance(error, apsw.ReadOnlyError):

@@ -46,10 +46,19 @@ def is_emptied(path: Path) -> bool:
 
 
 def copies(path: Path) -> list[str]:
-    """The names of what may be copies of a database, beside it, the newest first."""
+    """The names of what may be copies of a database, beside it or in `backups`, the newest first."""
     own = {path.name, *(f"{path.name}-{part}" for part in ("wal", "shm", "journal"))}
     found = [other for other in path.parent.glob(f"{path.stem}*") if other.name not in own and other.is_file()]
-    return [other.name for other in sorted(found, key=lambda other: -other.stat().st_mtime) if _size(other)]
+    found += path.parent.glob(f"backups/{path.stem}*{path.suffix}")
+    newest_first = sorted(found, key=lambda other: -other.stat().st_mtime)
+    return [str(other.relative_to(path.parent)) for other in newest_first if _size(other)]
+
+
+def older_copies(path: Path) -> list[str]:
+    """The paths of all copies of a database from before: of upgrades, backups, and what was replaced."""
+    name = path.name
+    patterns = (f"{name}.before-*", f"backups/{path.stem}*{path.suffix}", f"replaced-*/{name}", f"broken-*/{name}")
+    return sorted(str(found) for pattern in patterns for found in path.parent.glob(pattern))
 
 
 def _size(path: Path) -> int:

@@ -10,7 +10,7 @@ import apsw
 import pytest
 
 from memory.config import Home
-from memory.errors import StoreBusyError, StoreError, StoreFullError, StoreOpenError
+from memory.errors import StoreBusyError, StoreDamaged, StoreError, StoreFullError, StoreOpenError
 from memory.store import emptied, files, migrations, open_store, open_store_or_fallback
 from memory.store.failures import translated
 from memory.store.sqlite import SQLiteStore
@@ -244,8 +244,8 @@ def test_a_full_disk_refuses_the_write_and_keeps_the_rest(path: Path) -> None:
         (apsw.FullError, StoreFullError),
         (apsw.BusyError, StoreBusyError),
         (apsw.LockedError, StoreBusyError),
-        (apsw.NotADBError, StoreOpenError),
-        (apsw.CorruptError, StoreOpenError),
+        (apsw.NotADBError, StoreDamaged),
+        (apsw.CorruptError, StoreDamaged),
         (apsw.CantOpenError, StoreOpenError),
         (apsw.ReadOnlyError, StoreOpenError),
         (apsw.IOError, StoreError),
