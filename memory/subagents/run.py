@@ -27,7 +27,7 @@ from memory.types import RunState, SubagentRun
 log = logging.getLogger(__name__)
 
 HEARTBEAT_SECONDS = 10.0
-CLOSE_SECONDS = 5.0
+CLOSE_SECONDS = 1.5
 """How long the work may take to end after it was cancelled."""
 RETRY_WAITS = (0.2, 1.0)
 """Seconds between the tries to write the end of a run."""

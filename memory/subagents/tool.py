@@ -27,8 +27,8 @@ class AgentCall:
         return ToolSpec(
             AGENT_CALL,
             "Give a task to an agent that works on its own and comes back with a summary of its result. It sees "
-            "nothing of this conversation and remembers nothing: put all that it needs into the task. Call several at once for "
-            f"parts that do not depend on each other. Agents:\n{listed}",
+            "nothing of this conversation and remembers nothing: put all that it needs into the task. Call "
+            f"several at once for parts that do not depend on each other. Agents:\n{listed}",
             {
                 "type": "object",
                 "properties": {

@@ -81,7 +81,10 @@ class Tool(Protocol):
         ...
 
     def permission(self, arguments: Mapping[str, Any], context: ToolContext) -> PermissionRequest | None:
-        """What is to be asked before this call; `None`: it may run. Raises `ToolRefused` when it never may."""
+        """What is to be asked before this call; `None`: it may run. Raises `ToolRefused` when it never may.
+
+        Called in a thread: it may look at the disk.
+        """
         ...
 
     async def run(self, arguments: Mapping[str, Any], context: ToolContext) -> ToolResult:

@@ -41,9 +41,13 @@ class Gate:
         """What is allowed for always, `tool` or `tool:target`."""
         return frozenset(self._always)
 
+    def use_settings(self, allow: Iterable[str]) -> None:
+        """Go by what the settings allow now."""
+        self._always = set(allow)
+
     async def check(self, tool: Tool, arguments: Mapping[str, Any], context: ToolContext) -> None:
         """Return when the call may run. Raises `ToolRefused` when it may not."""
-        request = tool.permission(arguments, context)
+        request = await asyncio.to_thread(tool.permission, arguments, context)  # it may look at the disk
         if context.is_tainted and tool.reaches_outside:
             request = _as_tainted(request, tool.spec.name, arguments)
         if request is None or self._is_allowed(request, context):

@@ -35,6 +35,11 @@ class StandardToolbox:
         self._unlimited: set[str] = set()
         self._not_incognito: set[str] = set()
 
+    def use_settings(self, settings: ToolsSettings) -> None:
+        """Go by other settings from the next call on."""
+        self._settings = settings
+        self.gate.use_settings(settings.allow)
+
     @property
     def names(self) -> tuple[str, ...]:
         """The tools that are there."""
