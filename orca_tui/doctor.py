@@ -197,7 +197,10 @@ async def _store(case: Case) -> list[Row]:
         rows.append(_row("store", "warn", f"{detail}; files that are not in it yet: {waiting}", advice))
     else:
         rows.append(_row("store", "ok", detail))
-    return [*rows, _upkeep_row(found["run"])]
+    from orca_tui.doctor_safety import safety_told
+
+    safety = [_row(*told) for told in safety_told(case.home, found["health"])]
+    return [*rows, *safety, _upkeep_row(found["run"])]
 
 
 STATS = ("sessions", "messages", "short_term", "long_term", "embeddings")
@@ -206,14 +209,16 @@ STATS = ("sessions", "messages", "short_term", "long_term", "embeddings")
 def _open(path: Path, home: Home | None = None) -> dict[str, Any]:
     from memory.migration.migrate import waiting_files
     from memory.store import open_store
+    from memory.store.health import examine
     from memory.store.ledger import Ledger
 
+    health = examine(path).told() if home else ""
     store = open_store(path)
     try:
         waiting = waiting_files(home, store) if home else 0
         runs = store.runs(limit=1) if isinstance(store, Ledger) else []
         run = runs[0] if runs else None
-        return {**store.capabilities(), "stats": store.stats(), "waiting": waiting, "run": run}
+        return {**store.capabilities(), "stats": store.stats(), "waiting": waiting, "run": run, "health": health}
     finally:
         store.close()
 

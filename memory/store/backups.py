@@ -2,7 +2,7 @@
 
 import logging
 from contextlib import suppress
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,8 +25,10 @@ def directory(database: Path) -> Path:
 
 
 def new_name(database: Path, clock: "Clock") -> Path:
-    """A path for a backup that is made now."""
-    return directory(database) / f"{_PREFIX}{stamp(clock)}{_SUFFIX}"
+    """A path for a backup that is made now; nothing is there yet."""
+    path = directory(database) / f"{_PREFIX}{stamp(clock)}{_SUFFIX}"
+    others = (path.with_stem(f"{path.stem}-{number}") for number in range(2, 1000))
+    return next((name for name in (path, *others) if not name.exists()), path)
 
 
 def existing(database: Path) -> list[Path]:
@@ -61,9 +63,7 @@ def _due(database: Path, clock: "Clock") -> bool:
 
 def clock_time(backup: Path) -> str:
     """When a backup of ours was made, ISO-8601, by its name."""
-    from datetime import UTC, datetime
-
-    text = backup.name.removeprefix(_PREFIX).removesuffix(_SUFFIX)
+    text = "-".join(backup.stem.removeprefix(_PREFIX).split("-")[:2])
     with suppress(ValueError):
         return datetime.strptime(text, _FORM).replace(tzinfo=UTC).isoformat()
     return datetime.fromtimestamp(backup.stat().st_mtime, UTC).isoformat()

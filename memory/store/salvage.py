@@ -50,6 +50,11 @@ class Salvage:
     altered: int
     """Rows whose text is not what was written: they are kept as they were read."""
 
+    @property
+    def whole(self) -> bool:
+        """Whether nothing is known to be lost or garbled."""
+        return len(self.lost) == len(REPORTED) and not any(self.lost.values()) and not self.altered
+
     def told(self) -> str:
         """What was saved and what was lost, in two or three sentences."""
         kept = ", ".join(f"{_NAMES[table]} {self.kept.get(table, 0)}" for table in REPORTED)

@@ -64,6 +64,7 @@ def build_parser() -> Parser:
     _add_config(commands, shared)
     _add_key(commands, shared)
     _add_model(commands, shared)
+    _add_safety(commands, shared)
     doctor = commands.add_parser("doctor", parents=[shared], help="what works here, and what to do about the rest")
     _add_json(doctor)
     return parser
@@ -141,6 +142,17 @@ def _add_model(commands: Any, shared: Parser) -> None:
     add.add_argument("--if-missing", action="store_true", help="do nothing when it is there")
     remove = actions.add_parser("remove", parents=[shared], help="delete an installed model")
     remove.add_argument("name", metavar="NAME")
+
+
+def _add_safety(commands: Any, shared: Parser) -> None:
+    backup = commands.add_parser("backup", parents=[shared], help="copy the database, verified, while it is in use")
+    backup.add_argument("path", nargs="?", metavar="PATH", help="a new file, or a directory (default: backups in home)")
+    _add_json(backup)
+    restore = commands.add_parser("restore", parents=[shared], help="go back to a backup; the present one is kept")
+    restore.add_argument("path", metavar="PATH", help="the file that backup wrote")
+    _add_json(restore)
+    recover = commands.add_parser("recover", parents=[shared], help="save what can be read of a damaged database")
+    _add_json(recover)
 
 
 def _group(commands: Any, shared: Parser, name: str, about: str) -> Any:
