@@ -27,6 +27,7 @@ from orca_tui.messages import CommandChosen, ContextShown, CoreChanged, TurnEnde
 from orca_tui.safe import RenderGuard, safe_link
 from orca_tui.screens.chat import ChatScreen
 from orca_tui.sending import Sending
+from orca_tui.session_room import SessionRoom
 from orca_tui.settings_room import SettingsRoom
 from orca_tui.startup import Startup
 from orca_tui.terminal import write_log
@@ -50,7 +51,7 @@ SWITCH_INTERVAL = 0.001
 """Seconds that a busy thread (imports, the tokenizer) may keep the screen waiting; Python's own 5 ms show in typing."""
 
 
-class OrcaApp(MemoryRoom, SettingsRoom, App[object], inherit_bindings=False):
+class OrcaApp(MemoryRoom, SettingsRoom, SessionRoom, App[object], inherit_bindings=False):
     """The terminal app. `chat` and `embedder` replace what the settings would choose (tests, demo)."""
 
     TITLE = "orca"
@@ -216,7 +217,8 @@ class OrcaApp(MemoryRoom, SettingsRoom, App[object], inherit_bindings=False):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """While another screen lies over the chat, only a few commands have their keys."""
         if action == "run_command" and not isinstance(self.screen, ChatScreen):
-            return commands.BY_NAME[str(parameters[0])].anywhere
+            catches_all = getattr(self.screen, "CATCHES_ALL_KEYS", False)
+            return commands.BY_NAME[str(parameters[0])].anywhere and not catches_all
         return True
 
     def action_run_command(self, name: str) -> None:

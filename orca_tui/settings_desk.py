@@ -46,7 +46,8 @@ class SettingsDesk:
     @property
     def window(self) -> int:
         """Tokens of the context window as far as it is known; 0 when it is not."""
-        return self._app.chat.status.status.window
+        window = self._app.chat.status.status.window
+        return window.tokens if window is not None else 0
 
     def key_rows(self) -> list[KeyRow]:
         """Every binding."""

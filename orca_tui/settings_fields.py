@@ -5,7 +5,7 @@ Words come from `orca_tui.settings_words`; what is allowed is said in the langua
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from types import UnionType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
@@ -54,7 +54,7 @@ class Field:
     @property
     def waits(self) -> bool:
         """Whether a change comes into force at the next start."""
-        return any(self.path[: len(start)] == start for start in AFTER_RESTART)
+        return waits(self.path)
 
 
 def section_fields(section: Any, path: KeyPath) -> Iterator[Field]:
@@ -156,6 +156,26 @@ def problem(field: Field, text: str) -> str:
     if number is None or not field.low <= float(text) <= field.high:
         return _("It must be {allowed}.", allowed=allowed(field))
     return ""
+
+
+def waits(path: KeyPath) -> bool:
+    """Whether a change of this key comes into force at the next start."""
+    return any(path[: len(start)] == start for start in AFTER_RESTART)
+
+
+def stepped(field: Field, value: Any, step: int, choices: Sequence[str]) -> str | None:
+    """What a step up or down makes of a value, as one would type it; `None` when it makes nothing of it."""
+    match field.kind:
+        case "switch":
+            return as_text(not value)
+        case "choice" if value in choices:
+            return choices[(choices.index(value) + step) % len(choices)]
+        case "whole" | "number":
+            size = 0.05 if field.high <= 1 else 0.1 if field.high <= 2 else 1 if field.high <= 10_000 else 1024
+            stepped_to = min(field.high, max(field.low, (value or 0) + step * size))
+            return str(int(stepped_to)) if field.kind == "whole" else f"{stepped_to:.10g}"
+        case _:
+            return None
 
 
 def _plain(limit: float) -> str:
