@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from memory.config import AgentSettings
+from memory.config import AgentSettings, ToolsSettings
 from memory.errors import OrcaError, StoreError
 from memory.events import SubagentDelta, SubagentFinished, SubagentStarted
 from memory.provider.base import ChatModel
@@ -49,7 +49,8 @@ class RunContext:
     owner: Callable[[], Mapping[str, Any]]
     """What tells who writes a run, and when that was last so."""
     nonce: Callable[[], str]
-    max_rounds: int
+    tools: Callable[[], ToolsSettings]
+    """The settings of tools as they are now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +177,7 @@ class Run:
             toolbox=context.toolbox,
             context=replace(caller, agent=self._agent_name, run_id=row.id, depth=caller.depth + 1),
             counter=context.counter,
-            max_rounds=context.max_rounds,
+            max_rounds=context.tools().max_rounds,
             tell=self._tell,
         )
 

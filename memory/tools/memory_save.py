@@ -18,6 +18,7 @@ _TYPES: tuple[MemoryType, ...] = get_args(MemoryType)
 class MemorySave:
     """Implements `memory.tools.base.Tool`."""
 
+    name = "memory_save"
     reaches_outside = False
 
     def __init__(self, curator: Curator) -> None:
@@ -27,7 +28,7 @@ class MemorySave:
     def spec(self) -> ToolSpec:
         """How it is offered."""
         return ToolSpec(
-            "memory_save",
+            self.name,
             "Propose one thing about the user to be remembered for later conversations. The user reviews it before it "
             "counts. Only for what the user said and what will still matter; one plain sentence, in the user's words.",
             {
@@ -45,7 +46,7 @@ class MemorySave:
         """The exact text is shown. Never in an incognito session."""
         if context.session.incognito:
             raise ToolRefused("Nothing is remembered of an incognito session.", hint="Go on without it.")
-        return PermissionRequest("memory_save", "", shown(arguments), REASON, ("once", "session", "always", "deny"))
+        return PermissionRequest(self.name, "", shown(arguments), REASON, ("once", "session", "always", "deny"))
 
     async def run(self, arguments: Mapping[str, Any], context: ToolContext) -> ToolResult:
         """Store it as `pending`. Raises `OrcaError` when the text is empty or too long."""

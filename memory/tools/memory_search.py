@@ -18,6 +18,7 @@ _KINDS = {"message": "said in an earlier conversation", "short_term": "summary",
 class MemorySearch:
     """Implements `memory.tools.base.Tool`."""
 
+    name = "memory_search"
     reaches_outside = False
 
     def __init__(self, manager: MemoryManager) -> None:
@@ -27,7 +28,7 @@ class MemorySearch:
     def spec(self) -> ToolSpec:
         """How it is offered."""
         return ToolSpec(
-            "memory_search",
+            self.name,
             "Search what is remembered of earlier conversations: facts, preferences, decisions, summaries, messages, "
             "by meaning and by words. Use it when the user refers to something that is not in this conversation.",
             {
