@@ -14,9 +14,10 @@ from orca_tui.i18n import _, set_language
 from orca_tui.memory_actions import MemoryActions
 from orca_tui.screens.choose import Choice, Choose
 from orca_tui.screens.page import Page
+from orca_tui.settings_actions import SettingsActions
 
 
-class Actions(MemoryActions):
+class Actions(SettingsActions, MemoryActions):
     """Runs commands for one app. Errors that the user can act on are shown, not raised."""
 
     async def run(self, name: str, argument: str = "") -> None:
@@ -74,10 +75,6 @@ class Actions(MemoryActions):
 
         choices = [Choice("auto", _("as the system")), Choice("en", "English"), Choice("zh", "中文")]
         self._app.push_screen(Choose(_("Language"), choices, current=self._app.settings.ui.language), chosen)
-
-    async def settings(self, _argument: str) -> None:
-        """Where the settings lie."""
-        self._app.push_screen(Page(_("Settings"), pages.settings_lines(self._app.home)))
 
     async def doctor(self, _argument: str) -> None:
         """What works here."""

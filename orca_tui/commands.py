@@ -41,7 +41,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("model", "Choose the model that answers", "orca", "f2"),
     Command("theme", "Change the colours", "orca", "f6", argument="[NAME]"),
     Command("language", "Change the language of the screen", "orca", argument="[en|zh|auto]"),
-    Command("settings", "Show where the settings file is", "orca", aliases=("config",)),
+    Command("settings", "Look through and change the settings", "orca", "f10", ("config",), "[PAGE]", True),
     Command("doctor", "Check what works here", "orca"),
     Command("quit", "Save and leave", "orca", "ctrl+q", ("exit", "q"), anywhere=True),
     Command("new", "Begin a new session", "Sessions", "ctrl+n"),
