@@ -295,6 +295,11 @@ class Home:
         return self.root / "themes"
 
     @property
+    def attachments(self) -> Path:
+        """Where pictures lie that went with messages."""
+        return self.root / "attachments"
+
+    @property
     def log(self) -> Path:
         """The log file."""
         return self.root / "orca.log"

@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 
 from memory.clock import Clock, SystemClock
 from memory.config import Home, Settings
@@ -16,14 +17,21 @@ from memory.events import BackgroundEvent, MemoryChanged
 from memory.maintenance import Maintenance
 from memory.manager import MemoryManager
 from memory.provider.base import ChatModel, Embedder
+from memory.provider.chat_models import ChatModels
 from memory.recalling.query_vector import QUERY_WAIT
+from memory.settings.answering import answering
+from memory.searching import Searcher
 from memory.store import open_store_or_fallback
+from memory.store.attachments import AttachmentFiles
 from memory.store.base import Store
 from memory.store.ledger import Ledger
+from memory.subagents.equipment import Equipment
+from memory.subagents.runner import Subagents
 from memory.tokens import TokenCounter
+from memory.turns import owner
 from memory.turns.owner import WriterCheck
 from memory.turns.unsaved import UnsavedReplies
-from memory.types import Message
+from memory.types import Message, Session, SubagentRun
 
 log = logging.getLogger(__name__)
 
@@ -62,31 +70,48 @@ class Core:
         self.counter = TokenCounter()
         self.interrupted: list[Message] = []
         """Replies that a process left unfinished, found at the start; nothing is sent for them."""
+        self.interrupted_runs: list[SubagentRun] = []
+        """Runs of subagents that a process left unfinished, found at the start."""
         self.problems: list[OrcaError] = []
         """What is not as it should be, though orca goes on: the database cannot be opened, and files take its place."""
         self.waiting_files = 0
         """Such files that hold what the database does not: `orca-tui migrate` brings it in."""
         self._env = env
-        self._chat = chat
-        self._retired: list[ChatModel] = []
+        self._models = ChatModels(settings, home, env, chat)
+        self.files = AttachmentFiles(home.attachments)
+        """What went with messages. Its methods block."""
         self._embedder = embedder
         self._embedder_known = embedder is not None
-        self._chat_lock = asyncio.Lock()
         self._embedder_task: asyncio.Task[Embedder | None] | None = None
         self._subscribers: list[Callable[[CoreEvent], None]] = []
         self._talked_in: dict[str, None] = {}
         self._closed = False
-        self.manager = MemoryManager(store, self.counter, clock, settings, self.embedder, query_wait=query_wait)
+        self.manager = MemoryManager(
+            *(store, self.counter, clock, settings, self.embedder),
+            query_wait=query_wait,
+            load_image=self.files.load,
+        )
+        self.searcher = Searcher(store, self.manager, clock, settings.memory.user_id)
         self.queue = EmbeddingQueue(store, self.embedder, settings.embedding, notify=self._publish)
         self.maintenance = Maintenance(store, clock, settings.memory, self.chat_model, notify=self._memory_changed)
         self.curator = Curator(store, settings.memory, clock, changed=self._curated)
         """What the user does with memory by hand. Its methods block: call them in a thread."""
         self.upkeep = Scheduler(Upkeep(self.curator, clock), notify=self._memory_changed)
+        self.equipment = Equipment(
+            *(store, self.counter, settings, home.root),
+            manager=self.manager,
+            curator=self.curator,
+            chat=self._models.named,
+            owner=partial(owner.stamp, clock),
+        )
+        """What models may call: `toolbox`, `subagents`, and the `gate` that asks the user (set its `approver`)."""
         self._loop: asyncio.AbstractEventLoop | None = None
         self._warming: asyncio.Task[None] | None = None
         self._unsaved = UnsavedReplies(self._publish)
         context = TurnContext(
-            store, self.counter, clock, self.manager, settings, self.chat_model, self._unsaved, self._finished
+            *(store, self.counter, clock, self.manager, settings, self.chat_model_for, self._unsaved, self._finished),
+            files=self.files,
+            toolbox=lambda: self.equipment.toolbox,
         )
         self.engine = Engine(context, started=self.maintenance.hold, ended=self._turn_ended)
 
@@ -123,6 +148,7 @@ class Core:
         """
         check = WriterCheck(self.clock)
         self.interrupted = await asyncio.to_thread(self.store.recover_interrupted, check)
+        self.interrupted_runs = await asyncio.to_thread(self.store.recover_subagent_runs, check)
         self.waiting_files = await asyncio.to_thread(self._count_waiting_files)
         self._loop = asyncio.get_running_loop()
         self.queue.start()
@@ -141,6 +167,7 @@ class Core:
             self._warming.cancel()
             await asyncio.wait({self._warming})
         await self.engine.stop_all()
+        await self.equipment.close()
         await self._unsaved.close()
         for session_id in self._talked_in:
             self.maintenance.end_session(session_id, by_rules=True)
@@ -163,31 +190,24 @@ class Core:
 
     async def chat_model(self) -> ChatModel:
         """The model that answers, built at the first call. Raises leaves of `ProviderError`."""
-        async with self._chat_lock:
-            if self._chat is None:
-                from memory.provider.factory import build_chat_model
+        return await self._models.default()
 
-                self._chat = await build_chat_model(self.settings, self.home, self._env)
-            return self._chat
+    async def chat_model_for(self, session: Session) -> ChatModel:
+        """The model that answers in a session: the one that it has chosen. Raises leaves of `ProviderError`."""
+        return await self._models.named(answering(self.settings, session).model)
 
     async def use_chat_model(self, model: ChatModel) -> None:
         """Answer with another model from the next turn on. The one before is closed; at the end, if a turn runs."""
-        async with self._chat_lock:
-            old, self._chat = self._chat, model
-        if old is None or old is model:
-            return
-        if self.engine.live:
-            self._retired.append(old)
-        else:
-            await old.close()
+        await self._models.use(model, close=not self.engine.live)
 
     def use_settings(self, settings: Settings) -> None:
         """Go by other settings from the next turn on. The models stay (`use_chat_model`), and so does what embeds."""
-        self.settings = settings
+        self.settings = self._models.settings = settings
         self.manager.use_settings(settings)
         self.maintenance.use_settings(settings.memory)
         self.curator.use_settings(settings.memory)
         self.engine.use_settings(settings)
+        self.equipment.use_settings(settings)
 
     async def embedder(self) -> Embedder | None:
         """What makes vectors, built at the first call; `None` when it is switched off. Raises leaves of `OrcaError`."""
@@ -206,6 +226,11 @@ class Core:
                 self._subscribers.remove(callback)
 
         return unsubscribe
+
+    @property
+    def subagents(self) -> Subagents:
+        """Agents at work, to be watched and stopped."""
+        return self.equipment.subagents
 
     def _count_waiting_files(self) -> int:
         from memory.migration.migrate import waiting_files
@@ -238,7 +263,9 @@ class Core:
     async def _close_models(self) -> None:
         if self._embedder_task is not None:
             self._embedder_task.cancel()
-        models = [model for model in (self._chat, *self._retired, self._embedder) if model is not None]
+        models: list[ChatModel | Embedder] = [*self._models.all()]
+        if self._embedder is not None:
+            models.append(self._embedder)
         closing = [asyncio.create_task(_closed(model)) for model in models]
         if closing:
             await asyncio.wait(closing, timeout=CLOSE_SECONDS)

@@ -1,7 +1,9 @@
 """What a turn yields: frozen events that the screen and the command line map to what they show.
 
 Order in a turn: `MessageStored` (user) → `ContextBuilt` → `MessageStored` (reply, streaming) → deltas and
-`Waiting` → `TurnFinished` or `TurnFailed`. Background work speaks in the other events.
+`Waiting` → `TurnFinished` or `TurnFailed`. When the model calls tools, the deltas are followed by `ToolsAsked` →
+`ToolStarted` and `ToolFinished` of each call → `ContextBuilt` → `MessageStored` (the next reply) → deltas, and so on.
+`Noticed` may come at any point. Background work speaks in the other events.
 """
 
 from collections.abc import Mapping
@@ -45,6 +47,26 @@ class TextDelta:
 
     turn_id: str
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Noticed:
+    """Something that the user should know about the turn, which goes on."""
+
+    turn_id: str
+    text: str
+    """A sentence (English source of `_`), with `{name}` where `name` stands."""
+    name: str = ""
+    """Foreign text."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolsAsked:
+    """The model has asked for tools: its message is stored whole, and the calls run. A further reply follows."""
+
+    turn_id: str
+    message: Message
+    """Its `metadata["tool_calls"]` holds the calls."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +212,8 @@ class SavingChanged:
     """A reply that was written after its turn had already failed for want of that."""
 
 
-ToolEvent = ToolStarted | ToolFinished | SubagentStarted | SubagentDelta | SubagentFinished
-TurnEvent = MessageStored | ContextBuilt | ReasoningDelta | TextDelta | ToolEvent | Waiting | TurnFinished | TurnFailed
+ToolEvent = ToolsAsked | ToolStarted | ToolFinished | SubagentStarted | SubagentDelta | SubagentFinished
+TextEvent = ReasoningDelta | TextDelta
+TurnEvent = MessageStored | ContextBuilt | TextEvent | ToolEvent | Waiting | Noticed | TurnFinished | TurnFailed
 BackgroundEvent = MemoryChanged | SecretNoticed | SessionTitled | QueueChanged | UpkeepChanged | SavingChanged
 Event = TurnEvent | BackgroundEvent

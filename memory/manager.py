@@ -1,39 +1,29 @@
 """The memory manager: what goes into a prompt, under the budget, and why. Callers: the engine, the screen, the CLI."""
 
 import asyncio
-import math
 import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from memory.budget import LEVELS, Fit, TierBudgets, cut_point, fit, tier_budgets
 from memory.clock import Clock
 from memory.config import Settings
-from memory.recalling.pick import Asked, Pick, Picker
-from memory.recalling.prompt import Prompt, fence_text, is_sent, memory_block, request_messages
+from memory.errors import AttachmentError
+from memory.provider.base import ToolSpec
+from memory.recalling.assembly import Assembler, Job, without_newest
+from memory.recalling.calls import repaired
+from memory.recalling.pick import Asked, Picker
+from memory.recalling.pictures import LoadImage
+from memory.recalling.prompt import Prompt, is_working
 from memory.recalling.query_vector import QUERY_WAIT, GetEmbedder
 from memory.recalling.recall import Filters, Recall
+from memory.settings.answering import system_prompt_of
 from memory.store.base import Store
 from memory.tokens import TokenCounter
-from memory.types import (
-    ITEM_KINDS,
-    ContextItem,
-    ContextReport,
-    ContextWindow,
-    Hit,
-    ItemKind,
-    Message,
-    Scope,
-    Session,
-    Tier,
-    TierUse,
-)
+from memory.types import ITEM_KINDS, ContextReport, ContextWindow, Hit, ItemKind, Message, Scope, Session
 
 COLD_WAIT = 8.0
 """Seconds to wait for a query's vector in a process that has just begun, and in a search, which nothing waits for."""
 WARM_UP_WAIT = 60.0
-CUT_OFF_TOKENS = 12
-"""What the mark behind a partial reply costs."""
 SEARCH_MIN_Z = 0.0
 """A search shows what shares a term with the query, or stands out by so many deviations."""
 
@@ -49,21 +39,25 @@ class Search:
 
 
 @dataclass(frozen=True, slots=True)
-class _Job:
-    """What one prompt is built from."""
+class Extras:
+    """What one request of a turn holds beside the conversation up to the newest user message."""
 
-    session: Session | None
-    scope: Scope
-    path: list[Message]
-    asked: Asked | None
-    window: ContextWindow
-    system_prompt: str
-    remembers: bool
+    tip: int | None = None
+    """The turn's newest message: it, and what lies between, goes behind the user's. `None`: nothing yet."""
+    tools: tuple[ToolSpec, ...] = ()
+    """What is offered; it costs tokens."""
+    note: str = ""
+    """Said to the model at the very end, in this request only."""
+    with_calls: bool = True
+    """False: the model knows no tools; calls and results of earlier turns are left out."""
+    sees: bool = True
+    """False: the model does not take pictures; only those of the newest message go, to be told so."""
+    before: Prompt | None = None
+    """The request before this one in the same turn: its question is not looked up again."""
 
-    @property
-    def looks(self) -> bool:
-        """Whether something is looked for that fits the question."""
-        return self.remembers and self.asked is not None and not self.asked.small_talk
+
+def _no_image(sha256: str) -> bytes:
+    raise AttachmentError(f"There is no file {sha256}.")
 
 
 class MemoryManager:
@@ -79,13 +73,14 @@ class MemoryManager:
         *,
         query_wait: float = QUERY_WAIT,
         nonce: Callable[[], str] = lambda: secrets.token_hex(8),
+        load_image: LoadImage = _no_image,
     ) -> None:
         """`query_wait`: seconds that a prompt waits for the vector of its question."""
         self._store = store
-        self._counter = counter
         self._settings = settings
         self._recall = Recall(store, clock, embedder, settings.memory.branches)
         self._picker = Picker(store, self._recall, counter, settings.memory)
+        self._assembler = Assembler(self._picker, counter, load_image)
         self._query_wait = query_wait
         self._nonce = nonce
 
@@ -108,20 +103,32 @@ class MemoryManager:
         window: ContextWindow,
         system_prompt: str,
         use_memory: bool = True,
+        extras: Extras | None = None,
     ) -> Prompt:
         """The request that answers `newest` (stored, by the user), with what memory brings to it.
 
         Without memory only the system prompt and working memory go. Raises leaves of `StoreError`.
         """
+        extras = extras or Extras()
         remembers = use_memory and self._settings.memory.enabled
-        asked = await self._asked(newest.content, remembers)
+        before = extras.before
+        asked = before.asked if before and before.asked else await self._asked(newest.content, remembers)
+        nonce = before.nonce if before else self._nonce()
 
         def work() -> Prompt:
-            path = [m for m in self._store.path(session.id, tip=newest.id) if is_sent(m) or m.id == newest.id]
-            job = _Job(session, session.scope, path, asked, window, system_prompt, remembers)
-            prompt = self._assemble(job)
+            whole = self._working(session, extras.tip or newest.id, newest.id)
+            at = next(place for place, message in enumerate(whole) if message.id == newest.id) + 1
+            job = Job(
+                *(session, session.scope, whole[:at], asked, window, system_prompt, remembers, nonce),
+                tail=whole[at:],
+                tools=extras.tools,
+                note=extras.note,
+                with_calls=extras.with_calls,
+                sees=extras.sees,
+            )
+            prompt = self._assembler.assemble(job, self._settings.memory)
             touched = [item.id for item in prompt.recalled if item.kind == "long_term"]
-            if touched and not session.incognito:
+            if touched and not before and not session.incognito:
                 self._store.touch_memories(touched)
             return prompt
 
@@ -132,12 +139,9 @@ class MemoryManager:
 
         def work() -> ContextReport:
             session = self._store.session(session_id) if session_id else None
-            path = [m for m in self._store.path(session.id) if is_sent(m)] if session else []
-            scope = session.scope if session else self.default_scope
-            newest = _unsent(session, "")
-            system_prompt, remembers = self._settings.llm.system_prompt, self._settings.memory.enabled
-            job = _Job(session, scope, [*path, newest], None, window, system_prompt, remembers)
-            return _without_newest(self._assemble(job).report)
+            return without_newest(
+                self._next(session, "", None, window, system_prompt_of(self._settings, session)).report
+            )
 
         return await asyncio.to_thread(work)
 
@@ -151,14 +155,28 @@ class MemoryManager:
         """
         remembers = use_memory and self._settings.memory.enabled
         asked = await self._asked(text, remembers)
+        return await asyncio.to_thread(self._next, session, text, asked, window, system_prompt, remembers)
+
+    def _next(
+        self,
+        session: Session | None,
+        text: str,
+        asked: Asked | None,
+        window: ContextWindow,
+        system_prompt: str,
+        remembers: bool | None = None,
+    ) -> Prompt:
+        path = self._working(session, session.tip_message_id, None) if session and session.tip_message_id else []
         scope = session.scope if session else self.default_scope
-        newest = _unsent(session, text)
+        remembers = self._settings.memory.enabled if remembers is None else remembers
+        path = [*path, _unsent(session, text)]
+        job = Job(session, scope, path, asked, window, system_prompt, remembers, self._nonce())
+        return self._assembler.assemble(job, self._settings.memory)
 
-        def work() -> Prompt:
-            path = [m for m in self._store.path(session.id) if is_sent(m)] if session else []
-            return self._assemble(_Job(session, scope, [*path, newest], asked, window, system_prompt, remembers))
-
-        return await asyncio.to_thread(work)
+    def _working(self, session: Session, tip: int, newest: int | None) -> list[Message]:
+        """The path as it goes into prompts; `newest` in any case."""
+        path = self._store.path(session.id, tip=tip)
+        return repaired(message for message in path if is_working(message) or message.id == newest)
 
     async def search(
         self, query: str, *, scope: Scope | None = None, kinds: Sequence[ItemKind] = ITEM_KINDS, limit: int = 10
@@ -167,15 +185,26 @@ class MemoryManager:
         return (await self.look_up(query, scope=scope, kinds=kinds, limit=limit)).hits
 
     async def look_up(
-        self, query: str, *, scope: Scope | None = None, kinds: Sequence[ItemKind] = ITEM_KINDS, limit: int = 10
+        self,
+        query: str,
+        *,
+        scope: Scope | None = None,
+        kinds: Sequence[ItemKind] = ITEM_KINDS,
+        limit: int = 10,
+        filters: Filters | None = None,
     ) -> Search:
-        """As `search`, and whether the meaning could be looked at, too. Raises leaves of `StoreError`."""
-        asked = Asked.of(query)
+        """As `search`, and whether the meaning could be looked at, too. Raises leaves of `StoreError`.
+
+        `filters` take the place of `scope`; without a word everything that they let pass is given, the newest first.
+        """
+        asked, where = Asked.of(query), filters or Filters(scope=scope)
         vector = await self._recall.embed_query(asked.text, wait=COLD_WAIT) if query.strip() else None
 
         def work() -> list[Hit]:
             pool = max(50, 2 * limit)
-            found = self._recall.find(asked.text, vector, kinds=kinds, filters=Filters(scope=scope), pool=pool)
+            if filters is not None and not query.strip():
+                return [found.hit for found in self._recall.newest(kinds=kinds, filters=where, limit=limit)]
+            found = self._recall.find(asked.text, vector, kinds=kinds, filters=where, pool=pool)
             return [f.hit for f in found if f.hit.parts.coverage > 0 or f.hit.parts.vector >= SEARCH_MIN_Z][:limit]
 
         return Search(await asyncio.to_thread(work), by_meaning=vector is not None or not query.strip())
@@ -190,102 +219,8 @@ class MemoryManager:
             return asked
         return replace(asked, vector=await self._recall.embed_query(asked.text, wait=self._query_wait))
 
-    def _assemble(self, job: _Job) -> Prompt:
-        budgets = tier_budgets(job.window.tokens, self._settings.memory)
-        nonce = self._nonce()
-        overhead = self._counter.count(fence_text(nonce))
-        system = self._counter.count_message("system", job.system_prompt) if job.system_prompt.strip() else 0
-        costs = [self._cost(message) for message in job.path]
-        shown = self._surely_shown(job, budgets, costs, budgets.total - system - overhead)
-        shorts, longs, fitted = self._chosen(job, budgets, costs, shown, fixed=system, overhead=overhead)
-        shown = {message.id for message in job.path[fitted.start :]}
-        if any(_repeats(pick, shown) for pick in (*shorts, *longs)):  # They took the place of what is not there.
-            shorts, longs, fitted = self._chosen(job, budgets, costs, shown, fixed=system, overhead=overhead)
-            shown = {message.id for message in job.path[fitted.start :]}
-        working = job.path[fitted.start :]
-        short = [pick for pick in shorts[: fitted.short_term] if not _repeats(pick, shown)]
-        long = [pick for pick in longs[: fitted.long_term] if not _repeats(pick, shown)]
-        in_order = [*_by_date(long), *_by_date(short)]
-        block = memory_block([pick.entry for pick in in_order], nonce)
-        messages = request_messages(job.system_prompt, working, block)
-        recalled = (*[pick.item for pick in long], *[pick.item for pick in short])
-        tokens = system + sum(costs[fitted.start :]) + sum(item.tokens for item in recalled)
-        items = [_working_item(m, cost) for m, cost in zip(working, costs[fitted.start :], strict=True)]
-        report = ContextReport(
-            window=job.window,
-            budget=budgets.total,
-            system_tokens=system,
-            prompt_tokens=tokens + (overhead if recalled else 0),
-            tiers=(
-                _use("working", budgets.working, items, fitted.start),
-                _use("short_term", budgets.short_term, [pick.item for pick in short], len(shorts) - len(short)),
-                _use("long_term", budgets.long_term, [pick.item for pick in long], len(longs) - len(long)),
-            ),
-            by_meaning=not job.looks or (job.asked is not None and job.asked.vector is not None),
-        )
-        return Prompt(messages, report, recalled)
-
-    @staticmethod
-    def _surely_shown(job: _Job, budgets: TierBudgets, costs: list[int], room: int) -> set[int]:
-        """The messages that are in working memory even when recall takes its full share."""
-        least = room - budgets.short_term - budgets.long_term
-        return {m.id for m in job.path[cut_point(costs, least, max(1, budgets.total // LEVELS)) :]}
-
-    def _chosen(
-        self, job: _Job, budgets: TierBudgets, costs: list[int], shown: set[int], *, fixed: int, overhead: int
-    ) -> tuple[list[Pick], list[Pick], Fit]:
-        """What recall brings beside the messages in `shown`, summaries and memories, and what of all that goes."""
-        shorts: list[Pick] = []
-        longs: list[Pick] = []
-        if job.remembers:
-            if job.session:
-                shorts = self._picker.short_term(job.session, job.asked, shown, budgets.short_term)
-            longs = self._picker.long_term(job.session, job.scope, job.asked, shown, budgets.long_term)
-        fitted = fit(
-            budgets,
-            fixed=fixed,
-            overhead=overhead,
-            working=costs,
-            turn_starts=[message.role == "user" for message in job.path],
-            short_term=[pick.item.tokens for pick in shorts],
-            long_term=[pick.item.tokens for pick in longs],
-        )
-        return shorts, longs, fitted
-
-    def _cost(self, message: Message) -> int:
-        """A stored count is without the margin, which may have been learned since."""
-        if message.token_count:
-            cost = math.ceil(message.token_count * self._counter.margin)
-        else:
-            cost = self._counter.count_message(message.role, message.content)
-        return cost + (CUT_OFF_TOKENS if message.role == "assistant" and message.state != "complete" else 0)
-
 
 def _unsent(session: Session | None, text: str) -> Message:
     """A message of the user's that is not stored; its id is no message's."""
     tip = session.tip_message_id if session else None
     return Message(0, session.id if session else "", "user", text, "normal", 0, False, "", {}, tip, "complete")
-
-
-def _without_newest(report: ContextReport) -> ContextReport:
-    """The report without the newest message: it stood for one that is not written yet."""
-    working, short, long = report.tiers
-    newest = working.items[-1].tokens
-    working = replace(working, used=working.used - newest, items=working.items[:-1])
-    return replace(report, prompt_tokens=report.prompt_tokens - newest, tiers=(working, short, long))
-
-
-def _use(tier: Tier, budget: int, items: Sequence[ContextItem], left_out: int) -> TierUse:
-    return TierUse(tier, sum(item.tokens for item in items), budget, tuple(items), left_out)
-
-
-def _repeats(pick: Pick, shown: set[int]) -> bool:
-    return bool(pick.sources) and pick.sources <= shown
-
-
-def _by_date(picks: Sequence[Pick]) -> list[Pick]:
-    return sorted(picks, key=lambda pick: (pick.item.timestamp, pick.item.id))
-
-
-def _working_item(message: Message, tokens: int) -> ContextItem:
-    return ContextItem("working", "message", message.id, message.content, tokens, message.timestamp, message.role)

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from memory.options import SessionOptions
+
 Role = Literal["user", "assistant", "system", "tool"]
 MessageType = Literal["normal", "fact", "todo", "decision", "preference", "error"]
 MessageState = Literal["complete", "streaming", "stopped", "failed"]
@@ -57,6 +59,7 @@ class Session:
     updated_at: str
     title_by: TitleBy = "words"
     """Where the title is from; `words`: the first ones that were typed."""
+    options: SessionOptions = field(default_factory=SessionOptions)
 
     @property
     def scope(self) -> Scope:
@@ -204,7 +207,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One ranked result of recall or search."""
+    """One ranked result of recall or search. Only messages have a `role`, only long-term memories a `branch`."""
 
     kind: ItemKind
     id: int
@@ -212,9 +215,7 @@ class Hit:
     timestamp: str
     session_id: str | None
     role: Role | None
-    """Only for messages."""
     branch: str | None
-    """Only for long-term memories."""
     parts: ScoreParts
 
 
@@ -271,10 +272,9 @@ class ContextReport:
 
 @dataclass(frozen=True, slots=True)
 class Injection:
-    """One row of `injections`: an item that was put into the prompt of a reply."""
+    """One row of `injections`: an item that was put into the prompt of the reply `message_id`."""
 
     message_id: int
-    """The reply that was given it."""
     kind: ItemKind
     item_id: int
     tier: Tier

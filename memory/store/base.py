@@ -8,6 +8,7 @@ Async callers run them in a thread (`asyncio.to_thread`). Errors are leaves of `
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
+from memory.options import SessionOptions
 from memory.store.filters import ANYTHING, Only
 from memory.store.run_store import OwnerCheck as OwnerCheck
 from memory.store.run_store import RunStore
@@ -32,6 +33,9 @@ from memory.types import (
 
 if TYPE_CHECKING:
     from memory.provider.base import Vectors
+
+ROOT = 0
+"""As the parent of a new message: it begins the session, beside what began it before."""
 
 
 class Store(RunStore, Protocol):
@@ -70,10 +74,11 @@ class Store(RunStore, Protocol):
         model: str | None = None,
         state: SessionState | None = None,
         tip_message_id: int | None = None,
+        options: SessionOptions | None = None,
     ) -> Session:
         """Change what is given; `None` leaves a field as it is. A title that is given here is the user's.
 
-        Title and state leave `updated_at` as it is.
+        Title, state and options leave `updated_at` as it is.
         """
         ...
 
@@ -95,7 +100,7 @@ class Store(RunStore, Protocol):
         token_count: int = 0,
         metadata: Mapping[str, Any] | None = None,
     ) -> Message:
-        """Append a message below `parent_id` (default: the session's tip) and make it the tip."""
+        """Append a message below `parent_id` (default: the session's tip; `ROOT`: none) and make it the tip."""
         ...
 
     def update_message(
@@ -238,6 +243,20 @@ class Store(RunStore, Protocol):
         only: Only = ANYTHING,
     ) -> list[Candidate]:
         """Nearest items by cosine, best first, among vectors that `model` made; `query` has shape (width,)."""
+        ...
+
+    def newest(
+        self,
+        *,
+        kinds: Sequence[ItemKind],
+        limit: int = 50,
+        session_id: str | None = None,
+        scope: Scope | None = None,
+        branches: Sequence[str] | None = None,
+        status: Sequence[MemoryStatus] | None = ("active",),
+        only: Only = ANYTHING,
+    ) -> list[Candidate]:
+        """What a search with these filters could find, the newest first; scores are 0."""
         ...
 
     def document_frequency(self, terms: Sequence[str]) -> tuple[int, dict[str, int]]:

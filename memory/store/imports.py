@@ -210,6 +210,7 @@ def _set_mark(connection: "apsw.Connection", mark: ImportMark, now: str) -> None
 
 def _make_session(connection: "apsw.Connection", session: Session) -> None:
     row = asdict(session) | {"tip_message_id": None, "incognito": int(session.incognito)}
+    row["options"] = to_json(session.options.facts())
     if session.state == "trashed":
         row |= {"state": "open", "trashed_at": session.updated_at}
     connection.execute(

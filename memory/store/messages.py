@@ -34,12 +34,12 @@ class MessagePart(StorePart):
         token_count: int = 0,
         metadata: Mapping[str, Any] | None = None,
     ) -> Message:
-        """Append a message below `parent_id` (default: the session's tip) and make it the tip."""
+        """Append a message below `parent_id` (default: the session's tip; `ROOT`: none) and make it the tip."""
         content, facts = repaired(content, dict(metadata or {}))
         now = self._clock.now()
         with self._db.write() as connection:
             tip = read_session(connection, session_id).tip_message_id
-            if parent_id is not None:
+            if parent_id:
                 query = "SELECT id FROM main_messages WHERE id = ? AND session_id = ?"
                 one_row(connection, query, (parent_id, session_id), f"message {parent_id} in this session")
             connection.execute(
@@ -48,7 +48,7 @@ class MessagePart(StorePart):
                 " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (
                     *(session_id, role, content, msg_type, token_count, now, to_json(facts)),
-                    *(tip if parent_id is None else parent_id, state),
+                    *(tip if parent_id is None else parent_id or None, state),
                 ),
             )
             message_id = connection.last_insert_rowid()

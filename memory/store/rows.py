@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, fields
 from typing import Any
 
+from memory.options import SessionOptions
 from memory.text import repair
 from memory.types import ItemKind, LongTermMemory, MemoryEvent, Message, Session, ShortTermMemory
 
@@ -38,7 +39,8 @@ EVENT = ", ".join(_FIELDS[MemoryEvent])
 def to_session(row: Row) -> Session:
     """From a row of `SESSION` columns."""
     values = dict(zip(_FIELDS[Session], row, strict=True))
-    return Session(**values | {"incognito": bool(values["incognito"])})
+    options = SessionOptions.of(json.loads(values["options"]))
+    return Session(**values | {"incognito": bool(values["incognito"]), "options": options})
 
 
 def to_message(row: Row) -> Message:

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 
 from memory.errors import NotFoundError
+from memory.options import SessionOptions
 from memory.store.parts import StorePart, one_row, read_session
-from memory.store.rows import SESSION, STATE, to_session
+from memory.store.rows import SESSION, STATE, to_json, to_session
 from memory.text import repair
 from memory.types import Scope, Session, SessionState, TitleBy
 
@@ -73,10 +74,11 @@ class SessionPart(StorePart):
         model: str | None = None,
         state: SessionState | None = None,
         tip_message_id: int | None = None,
+        options: SessionOptions | None = None,
     ) -> Session:
         """Change what is given; `None` leaves a field as it is. The tip must be a message of the session.
 
-        A title that is given here is the user's. Title and state do not count as a change of the conversation.
+        A title that is given here is the user's. Title, state and options are no change of the conversation.
         """
         with self._db.write() as connection:
             read_session(connection, session_id)
@@ -86,14 +88,20 @@ class SessionPart(StorePart):
             connection.execute(
                 "UPDATE sessions SET"
                 " title = coalesce(:title, title), title_by = iif(:title IS NULL, title_by, 'user'),"
-                " model = coalesce(:model, model), tip_message_id = coalesce(:tip, tip_message_id),"
+                " options = coalesce(:options, options), model = coalesce(:model, model),"
+                " tip_message_id = coalesce(:tip, tip_message_id),"
                 " updated_at = iif(:model IS NULL AND :tip IS NULL, updated_at, :now),"
                 " state = coalesce(nullif(:state, 'trashed'), state),"
                 " trashed_at = CASE WHEN :state IS NULL THEN trashed_at WHEN :state = 'trashed' THEN :now END"
                 " WHERE id = :id",
                 {
-                    **{"title": None if title is None else repair(title)[0], "model": model, "state": state},
-                    **{"tip": tip_message_id, "now": self._clock.now(), "id": session_id},
+                    "title": None if title is None else repair(title)[0],
+                    "options": None if options is None else to_json(options.facts()),
+                    "model": model,
+                    "state": state,
+                    "tip": tip_message_id,
+                    "now": self._clock.now(),
+                    "id": session_id,
                 },
             )
             return read_session(connection, session_id)

@@ -8,14 +8,19 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from memory.clock import Clock
 from memory.errors import BadReply, OrcaError, StoreError, ToolsNotOffered
+from memory.provider.base import ToolCall
+from memory.recalling.calls import TOOL_CALLS, text_to_count
 from memory.store.base import Store
 from memory.tokens import TokenCounter
 from memory.turns import owner
 from memory.types import WITHOUT_MEMORY, ContextItem, Injection, Message, MessageState, ScoreParts, Usage
+from memory.writing.trust import TAINTED
 
 log = logging.getLogger(__name__)
 
@@ -33,27 +38,38 @@ class ReplyDraft:
         store: Store,
         clock: Clock,
         counter: TokenCounter,
-        user: Message,
+        above: Message,
         *,
+        resumed: Message | None = None,
         checked: Callable[["ReplyDraft", StoreError | None], None] = lambda draft, problem: None,  # noqa: ARG005
     ) -> None:
-        """`checked` is told of every checkpoint: what kept it from being written, or `None`."""
-        self.message: Message | None = None
+        """The reply stands below `above`; one that is `resumed` goes on where it ended.
+
+        `checked` is told of every checkpoint: what kept it from being written, or `None`.
+        """
+        self.message = resumed
         """The row as last written; `None` until `open`."""
         self.model = ""
         self.usage: Usage | None = None
         self.finish_reason = ""
         self.without_memory = False
         """Whether the user asked for a reply without memory; kept with it."""
+        self.is_tainted = False
+        """Foreign text came into the turn before it; kept with it."""
+        self.is_open = False
+        """Its row is there, in state `streaming`."""
+        self.calls: list[ToolCall] = []
+        """What it asks for; each has an id of its own."""
         self._store = store
         self._clock = clock
         self._counter = counter
-        self._user = user
+        self._above = above
         self._checked = checked
-        self._text: list[str] = []
-        self._reasoning: list[str] = []
+        self._text: list[str] = [resumed.content] if resumed else []
+        self._reasoning: list[str] = [_reasoning_of(resumed)] if resumed else []
+        self._is_empty = True
         self._recalled: Sequence[ContextItem] = ()
-        self._recorded = False
+        self._recorded = resumed is not None
         self._dirty = False
         self._written_at = clock.monotonic()
         self._due = asyncio.Event()
@@ -67,19 +83,27 @@ class ReplyDraft:
     @property
     def is_empty(self) -> bool:
         """Whether nothing has arrived yet, not even reasoning."""
-        return not (self._text or self._reasoning)
+        return self._is_empty
 
-    def require_answer(self) -> None:
-        """Raise `ToolsNotOffered` or `BadReply` when the model has said that it is done and has answered nothing."""
+    def require_answer(self, *, requests: int = 1) -> None:
+        """Raise `ToolsNotOffered` or `BadReply` when the model has said that it is done and has answered nothing.
+
+        `requests`: how many the turn has had.
+        """
         if self.text.strip():
             return
+        if self.finish_reason == "tool_calls" and requests > 1:
+            raise ToolsNotOffered(
+                f"The model still asked for tools after {requests} requests, and answered nothing.",
+                hint="Let it go on, or raise max_rounds under [tools] in config.toml.",
+            )
         if self.finish_reason == "tool_calls":
             raise ToolsNotOffered(
-                "The model asked for a tool, and orca has none to offer yet.",
+                "The model asked for a tool, and none was offered to it.",
                 hint="Ask it to answer without tools, or choose another model.",
             )
         # A limit and a filter are told as what they are.
-        if not self._reasoning and self.finish_reason not in ("length", "content_filter"):
+        if not any(self._reasoning) and self.finish_reason not in ("length", "content_filter"):
             raise BadReply(
                 "The model answered nothing.", hint="Ask again, in other words perhaps, or choose another model."
             )
@@ -89,17 +113,39 @@ class ReplyDraft:
         self._recalled = items
 
     async def open(self) -> Message:
-        """Store the empty row in state `streaming`. Raises leaves of `StoreError`."""
-        self.message = await asyncio.to_thread(self._add, "streaming", {"stream": owner.stamp(self._clock)})
+        """Store the row, empty or resumed, in state `streaming`. Raises leaves of `StoreError`."""
+        facts: dict[str, Any] = {"stream": owner.stamp(self._clock)}
+        if self.message is None:
+            self.message = await asyncio.to_thread(self._add, "streaming", facts)
+        else:
+            facts |= dict.fromkeys(("error", "interrupted", "finish_reason"))
+            reopen = partial(self._store.update_message, self.message.id, state="streaming", metadata=facts)
+            self.message = await asyncio.to_thread(reopen)
+        self.is_open = True
         self._written_at = self._clock.monotonic()
         return self.message
 
     def add(self, text: str, *, reasoning: bool = False) -> None:
         """Take in what arrived."""
         (self._reasoning if reasoning else self._text).append(text)
-        self._dirty = True
+        self._dirty, self._is_empty = True, False
         if self._clock.monotonic() - self._written_at >= CHECKPOINT_SECONDS:
             self._due.set()
+
+    def add_call(self, call: ToolCall) -> None:
+        """Take in what the model asks for. Two calls never share an id: results are told apart by it."""
+        known = {other.id for other in self.calls}
+        name, number = call.id or "call", 1
+        while not name or name in known:
+            number += 1
+            name = f"{call.id or 'call'}_{number}"
+        self.calls.append(replace(call, id=name))
+        self._is_empty = False
+
+    def begin(self) -> None:
+        """Text may arrive (again) from here on."""
+        self._ended = False
+        self._due.clear()
 
     async def keep(self) -> None:
         """Write checkpoints until `end`."""
@@ -129,7 +175,7 @@ class ReplyDraft:
         """The reply as a value, when the store does not take it."""
         return Message(
             id=self.message.id if self.message else 0,
-            session_id=self._user.session_id,
+            session_id=self._above.session_id,
             role="assistant",
             content=self.text,
             msg_type="normal",
@@ -137,7 +183,7 @@ class ReplyDraft:
             has_embedding=False,
             timestamp=self.message.timestamp if self.message else self._clock.now(),
             metadata={"model": self.model},
-            parent_id=self._user.id,
+            parent_id=self._above.id,
             state="failed",
         )
 
@@ -164,7 +210,7 @@ class ReplyDraft:
         self._dirty = False
         self._written_at = self._clock.monotonic()
         metadata: dict[str, Any] = {"stream": owner.stamp(self._clock)}
-        if self._reasoning:
+        if any(self._reasoning):
             metadata["reasoning"] = "".join(self._reasoning)
         self._record(self.message.id)
         self.message = self._store.update_message(self.message.id, content=self.text, metadata=metadata)
@@ -172,10 +218,14 @@ class ReplyDraft:
     def write(self, state: MessageState, error: OrcaError | None = None) -> Message:
         """Store the reply as it is at the end, once; blocks. Raises leaves of `StoreError`."""
         # Another process may have taken the row for one that was left behind.
-        metadata: dict[str, Any] = {"stream": None, "interrupted": None, "model": self.model or None}
+        metadata: dict[str, Any] = {"stream": None, "interrupted": None, "error": None, "model": self.model or None}
         if self.without_memory:
             metadata[WITHOUT_MEMORY] = True
-        if self._reasoning:
+        if self.is_tainted:
+            metadata[TAINTED] = True
+        if self.calls and state == "complete":
+            metadata[TOOL_CALLS] = [{"id": c.id, "name": c.name, "arguments": c.arguments} for c in self.calls]
+        if any(self._reasoning):
             metadata["reasoning"] = "".join(self._reasoning)
         if self.finish_reason:
             metadata["finish_reason"] = self.finish_reason
@@ -189,17 +239,22 @@ class ReplyDraft:
         if error:
             metadata["error"] = {"type": type(error).__name__, "message": str(error), "hint": error.hint}
         if self.message is None:
-            return self._add(state, {key: value for key, value in metadata.items() if value is not None})
+            self.message = self._add(state, {key: value for key, value in metadata.items() if value is not None})
+            return self.message
         self._record(self.message.id)
-        text = self.text
-        tokens = raw_tokens(self._counter, "assistant", text) if text else 0
+        text, asked = self.text, replace(self.message, content=self.text, metadata=metadata)
+        counted = text_to_count(asked)
         return self._store.update_message(
-            self.message.id, content=text, state=state, token_count=tokens, metadata=metadata
+            self.message.id,
+            content=text,
+            state=state,
+            token_count=raw_tokens(self._counter, "assistant", counted) if counted else 0,
+            metadata=metadata,
         )
 
     def _add(self, state: MessageState, metadata: dict[str, Any]) -> Message:
         return self._store.add_message(
-            self._user.session_id, "assistant", self.text, parent_id=self._user.id, state=state, metadata=metadata
+            self._above.session_id, "assistant", self.text, parent_id=self._above.id, state=state, metadata=metadata
         )
 
     def _record(self, reply_id: int) -> None:
@@ -213,6 +268,12 @@ class ReplyDraft:
             ]
         )
         self._recorded = True
+
+
+def _reasoning_of(message: Message) -> str:
+    """The reasoning of a reply that is gone on with, and where it ends."""
+    found = message.metadata.get("reasoning")
+    return f"{found}\n\n" if isinstance(found, str) and found else ""
 
 
 def raw_tokens(counter: TokenCounter, role: str, text: str) -> int:

@@ -156,12 +156,12 @@ async def test_stop_ends_the_request_at_once(home: Path) -> None:
 async def test_stop_while_the_model_is_still_being_found(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with opened(home) as core:
         session = core.store.create_session()
-        await core._chat_lock.acquire()
+        await core._models._lock.acquire()
         turn = core.engine.start(session.id, "Is anybody there yet?")
         assert isinstance(await anext(turn), MessageStored)
         turn.stop()
         events = await events_of(turn)
-        core._chat_lock.release()
+        core._models._lock.release()
         assert [type(event) for event in events] == [TurnFinished]
         assert reply(core, session).state == "stopped"
 
@@ -210,7 +210,7 @@ async def test_a_model_that_only_asks_for_a_tool_is_an_error(home: Path) -> None
         failed = (await say(core, session.id, "What is the weather like?"))[-1]
         assert isinstance(failed, TurnFailed)
         assert isinstance(failed.error, ToolsNotOffered)
-        assert str(failed.error) == "The model asked for a tool, and orca has none to offer yet."
+        assert str(failed.error) == "The model asked for a tool, and none was offered to it."
         assert failed.error.hint
         assert reply(core, session).metadata["reasoning"] == "I should look that up."
 
@@ -384,7 +384,7 @@ class Full:
         real = getattr(core.store, method)
 
         def maybe(*args: Any, **kwargs: Any) -> Any:
-            if self.left and (not only or only in kwargs):
+            if self.left and (not only or kwargs.get(only)):
                 self.left -= 1
                 raise StoreFullError("the disk is full", hint="Make room.")
             return real(*args, **kwargs)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields
 from typing import Any, TypeVar, get_args
 
+from memory.options import SessionOptions
 from memory.types import (
     Injection,
     ItemKind,
@@ -41,6 +42,8 @@ def checked(kind: type[Value], given: Mapping[str, Any]) -> Value:
     rules = _RULES[kind]
     optional = {field.name for field in fields(kind) if field.default is not MISSING}
     values = {name: given.get(name) for name in rules if name in given or name not in optional}
+    if "options" in values:
+        values["options"] = SessionOptions.of(values["options"])
     for name, value in values.items():
         if not rules[name](value):
             raise ValueError(f"{name} of a {kind.__name__} cannot be {type(value).__name__} {str(value)[:40]!r}")
@@ -100,6 +103,7 @@ _RULES: dict[type, dict[str, Rule]] = {
         "tip_message_id": _maybe(_id),
         "state": _one_of(SessionState),
         "incognito": _truth,
+        "options": lambda value: isinstance(value, SessionOptions),
         "title_by": _one_of(TitleBy),
     },
     Message: {

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
+from memory.options import SessionOptions
 from memory.store.base import OwnerCheck
 from memory.store.jsonl.log import session_file
 from memory.store.jsonl.parts import JSONLPart, new, one, one_message, one_session
@@ -79,6 +80,7 @@ class ConversationPart(JSONLPart):
         model: str | None = None,
         state: SessionState | None = None,
         tip_message_id: int | None = None,
+        options: SessionOptions | None = None,
     ) -> Session:
         """Change what is given; `None` leaves a field as it is. The tip must be a message of the session."""
         given = {"title": storable(title), "model": model, "state": state, "tip_message_id": tip_message_id}
@@ -89,6 +91,8 @@ class ConversationPart(JSONLPart):
             changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
             if title is not None:
                 changes["title_by"] = "user"
+            if options is not None:
+                changes["options"] = storable(options.facts())
             if not changes.keys().isdisjoint(("model", "tip_message_id")):
                 changes["updated_at"] = self._clock.now()
             after = new(Session, asdict(before), **changes)
@@ -117,12 +121,12 @@ class ConversationPart(JSONLPart):
         token_count: int = 0,
         metadata: Mapping[str, Any] | None = None,
     ) -> Message:
-        """Append a message below `parent_id` (default: the session's tip) and make it the tip."""
+        """Append a message below `parent_id` (default: the session's tip; `ROOT`: none) and make it the tip."""
         content, facts = repaired(content, dict(metadata or {}))
         now = self._clock.now()
         with self._log.writing() as append:
             tip = one_session(self._state, session_id).tip_message_id
-            if parent_id is not None:
+            if parent_id:
                 one_message(self._state, parent_id, session_id)
             message = new(
                 Message,
@@ -135,7 +139,7 @@ class ConversationPart(JSONLPart):
                 has_embedding=False,
                 timestamp=now,
                 metadata=storable(facts),
-                parent_id=tip if parent_id is None else parent_id,
+                parent_id=tip if parent_id is None else parent_id or None,
                 state=state,
             )
             append(session_file(session_id), _line(message, now))
