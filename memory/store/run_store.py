@@ -5,6 +5,8 @@ from typing import Any, Literal, Protocol
 
 from memory.types import RunState, SubagentRun
 
+AGENT_RUN = "agent_run"
+"""Key in the metadata of a reply that an agent's words make up: its run. Such a reply is in prompts, in no search."""
 INTERRUPTED = "Orca ended while the agent was at work; what it had written is lost."
 """What stands in a run that a process left unfinished."""
 

@@ -134,16 +134,19 @@ class Run:
 
     async def _watch(self, work: asyncio.Task[None], row: SubagentRun) -> None:
         """Until the work is done or is to be stopped, with signs of life."""
-        stopping = asyncio.get_running_loop().create_task(self._stop.wait())
+        loop, turn_stopped = asyncio.get_running_loop(), self._caller.cancelled
+        ends = [work, loop.create_task(self._stop.wait())]
+        if turn_stopped is not None:
+            ends.append(loop.create_task(turn_stopped.wait()))
         try:
-            while not work.done() and not self._stop.is_set():
-                done, _ = await asyncio.wait(
-                    {work, stopping}, timeout=HEARTBEAT_SECONDS, return_when=asyncio.FIRST_COMPLETED
-                )
-                if not done:
-                    await self._beat(row)
+            while True:
+                done, _ = await asyncio.wait(ends, timeout=HEARTBEAT_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+                if done:
+                    return
+                await self._beat(row)
         finally:
-            stopping.cancel()
+            for end in ends[1:]:
+                end.cancel()
 
     async def _beat(self, row: SubagentRun) -> None:
         try:

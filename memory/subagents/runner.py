@@ -51,9 +51,9 @@ class Subagents:
             raise NotFoundError("This agent is not at work any more.")
         run.stop()
 
-    def cancel_all(self, session_id: str | None = None) -> int:
-        """End all runs (of a session); tells how many."""
-        found = [run for run in self._by_id.values() if run.row and session_id in (None, run.row.session_id)]
+    def cancel_all(self, session_id: str) -> int:
+        """End all runs of a session; tells how many."""
+        found = [run for run in self._by_id.values() if run.row and run.row.session_id == session_id]
         for run in found:
             run.stop()
         return len(found)
