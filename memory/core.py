@@ -103,6 +103,7 @@ class Core:
             curator=self.curator,
             chat=self._models.named,
             owner=partial(owner.stamp, clock),
+            env=env,
         )
         """What models may call: `toolbox`, `subagents`, and the `gate` that asks the user (set its `approver`)."""
         self._loop: asyncio.AbstractEventLoop | None = None

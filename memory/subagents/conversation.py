@@ -25,6 +25,7 @@ from memory.subagents.reply import MAX_CHARACTERS
 from memory.text import label
 from memory.tokens import TokenCounter
 from memory.tools.base import ToolContext, ToolResult
+from memory.tools.taint import taints
 from memory.tools.toolbox import StandardToolbox
 from memory.types import Usage
 
@@ -108,7 +109,7 @@ class Conversation:
             self._messages.append(ChatMessage("assistant", text, tool_calls=tuple(answer.calls), reasoning=reasoning))
             for call, result in zip(answer.calls, await self._call(answer.calls, offered), strict=True):
                 self._messages.append(ChatMessage("tool", result.text, tool_call_id=call.id))
-                self._context.is_tainted = self._context.is_tainted or result.is_foreign
+                self._context.is_tainted = self._context.is_tainted or taints(result)
         raise LimitReached(f"{self._max_rounds} rounds")
 
     async def _ask(self, model: ChatModel, offered: Sequence[str]) -> _Answer:

@@ -13,11 +13,10 @@ from typing import Any
 
 from memory.errors import OrcaError, ToolRefused
 from memory.tools.base import Approver, Decision, PermissionRequest, Tool, ToolContext
+from memory.tools.taint import as_tainted, must_ask
 
 log = logging.getLogger(__name__)
 
-TAINTED = "The turn has taken in text from outside, which may have led the model to this call."
-"""Why a call is asked for that would be allowed otherwise (English source of `_`)."""
 REMEMBERED_ANSWERS = 1000
 """Refusals that are kept; the oldest go first."""
 
@@ -48,8 +47,8 @@ class Gate:
     async def check(self, tool: Tool, arguments: Mapping[str, Any], context: ToolContext) -> None:
         """Return when the call may run. Raises `ToolRefused` when it may not."""
         request = await asyncio.to_thread(tool.permission, arguments, context)  # it may look at the disk
-        if context.is_tainted and tool.reaches_outside:
-            request = _as_tainted(request, tool.spec.name, arguments)
+        if must_ask(tool, context):
+            request = as_tainted(request, tool.spec.name, shown(arguments))
         if request is None or self._is_allowed(request, context):
             return
         request = replace(request, agent=context.agent)
@@ -57,6 +56,17 @@ class Gate:
             if self._is_allowed(request, context):
                 return
             await self._ask(request, context)
+
+    async def ask(self, request: PermissionRequest) -> Decision:
+        """The answer to a question that is no call, in its turn among the others; `deny` when nobody can be asked."""
+        if self.approver is None:
+            return "deny"
+        async with self._asking:
+            try:
+                return await self._answer(self.approver, request)
+            except ToolRefused as error:
+                log.warning("%s", error)
+                return "deny"
 
     def _is_allowed(self, request: PermissionRequest, context: ToolContext) -> bool:
         if "session" not in request.choices and "always" not in request.choices:
@@ -109,13 +119,6 @@ class Gate:
 
 def _key(request: PermissionRequest) -> str:
     return f"{request.tool}:{request.target}" if request.target else request.tool
-
-
-def _as_tainted(request: PermissionRequest | None, name: str, arguments: Mapping[str, Any]) -> PermissionRequest:
-    """The question in a turn that took in foreign text: for this call alone, whatever was allowed before."""
-    if request is None:
-        request = PermissionRequest(name, "", shown(arguments), TAINTED, ())
-    return replace(request, reason=TAINTED, choices=("once", "deny"))
 
 
 def shown(arguments: Mapping[str, Any]) -> str:

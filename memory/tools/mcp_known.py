@@ -7,15 +7,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from memory.config import Home
 from memory.errors import MCPError
 
 
 class KnownTools:
     """Server → tool → description and parameters, as they were agreed to. Blocks: call it in a thread."""
 
-    def __init__(self, home: Home) -> None:
-        self._path: Path = home.root / "mcp-tools.json"
+    def __init__(self, home: Path) -> None:
+        """`home`: orca's own directory."""
+        self._path = home / "mcp-tools.json"
         self._writing = threading.Lock()
 
     def of(self, server: str) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import asyncio
 import logging
 from collections.abc import Sequence
 from difflib import get_close_matches
+from typing import Protocol
 
 from memory.config import ToolsSettings
 from memory.errors import OrcaError, ToolFailed, ToolRefused
@@ -24,6 +25,14 @@ log = logging.getLogger(__name__)
 CUT = "\n[the result was cut here: it is longer than {limit} tokens]"
 
 
+class ToolSource(Protocol):
+    """Where tools come from that come and go, such as those of MCP servers. They keep their own time."""
+
+    async def tools(self) -> Sequence[Tool]:
+        """Those that may be offered now. Never raises, and takes no longer than it says."""
+        ...
+
+
 class StandardToolbox:
     """Implements `memory.tools.base.Toolbox`. For the event loop's thread."""
 
@@ -34,6 +43,8 @@ class StandardToolbox:
         self._tools: dict[str, Tool] = {}
         self._unlimited: set[str] = set()
         self._not_incognito: set[str] = set()
+        self._source: ToolSource | None = None
+        self._joined: set[str] = set()
 
     def use_settings(self, settings: ToolsSettings) -> None:
         """Go by other settings from the next call on."""
@@ -60,8 +71,20 @@ class StandardToolbox:
         """Take a tool away; one that is not there is fine."""
         self._tools.pop(name, None)
 
+    def join(self, source: "ToolSource | None") -> None:
+        """Offer the tools of `source` too, asked for anew with each turn; in the place of an earlier one."""
+        self._source = source
+        self._leave()
+
     async def specs(self, session: Session) -> tuple[ToolSpec, ...]:
         """What the model may call in this session."""
+        if self._source is not None and self._settings.enabled:
+            tools = await self._source.tools()
+            self._leave()
+            for tool in tools:
+                if tool.spec.name not in self._tools:
+                    self.add(tool, keeps_time=True)
+                    self._joined.add(tool.spec.name)
         return self.specs_of(self.names, session)
 
     def specs_of(self, names: Sequence[str], session: Session) -> tuple[ToolSpec, ...]:
@@ -70,6 +93,11 @@ class StandardToolbox:
             return ()
         hidden = self._not_incognito if session.incognito else ()
         return tuple(self._tools[name].spec for name in names if name in self._tools and name not in hidden)
+
+    def _leave(self) -> None:
+        for name in self._joined:
+            self.remove(name)
+        self._joined.clear()
 
     async def run(
         self, call: ToolCall, context: ToolContext, *, offered: Sequence[str] | None = None

@@ -9,6 +9,7 @@ from memory.events import ToolFinished, ToolStarted, ToolState
 from memory.provider.base import ToolCall
 from memory.recalling.calls import TOOL_CALL_ID
 from memory.tools.base import Toolbox, ToolContext, ToolResult
+from memory.tools.taint import taints
 from memory.turns.context import Progress, TurnContext
 from memory.turns.reply import raw_tokens
 from memory.types import Message
@@ -70,7 +71,7 @@ class Round:
             log.exception("a toolbox met an error that it does not know")
             # By its kind only: what it says may hold a key.
             state, result = "failed", ToolResult(f"The tool failed: {type(error).__name__}.", is_foreign=False)
-        if result.is_foreign:
+        if taints(result):
             self._tools.is_tainted = self.is_foreign = True
         return state, result
 
