@@ -14,10 +14,11 @@ from orca_tui.i18n import _, set_language
 from orca_tui.memory_actions import MemoryActions
 from orca_tui.screens.choose import Choice, Choose
 from orca_tui.screens.page import Page
+from orca_tui.session_actions import SessionActions
 from orca_tui.settings_actions import SettingsActions
 
 
-class Actions(SettingsActions, MemoryActions):
+class Actions(SettingsActions, MemoryActions, SessionActions):
     """Runs commands for one app. Errors that the user can act on are shown, not raised."""
 
     async def run(self, name: str, argument: str = "") -> None:

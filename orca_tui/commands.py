@@ -50,6 +50,8 @@ COMMANDS: tuple[Command, ...] = (
     Command("panel", "Show or hide the list of sessions", "Sessions", "f4"),
     Command("resume", "Open an earlier session", "Sessions", argument="[ID or words]"),
     Command("rename", "Give this session a title", "Sessions", argument="TITLE"),
+    Command("archive", "Archive this session, or bring it back", "Sessions"),
+    Command("delete", "Throw this session away (restorable)", "Sessions"),
     Command("stop", "Stop the reply and keep what has arrived", "Reply", "escape"),
     Command("retry", "Ask again for the newest reply", "Reply", "ctrl+r", ("again",)),
     Command("latest", "Go to the newest text", "Reply", "ctrl+end"),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from memory.errors import NotFoundError, OrcaError, ProviderError, StoreError
 from memory.text import label
-from memory.types import ContextWindow, Scope, Session
+from memory.types import ContextWindow, Scope, Session, SessionState
 from orca_tui.bridge import Bridge
 from orca_tui.i18n import _
 from orca_tui.memory_rows import waiting_for_review
@@ -43,6 +43,8 @@ class Conversation:
         self.window: ContextWindow | None = None
         self._asked = 0
         self._looks = 0
+        self.moved: list[tuple[str, SessionState]] = []
+        """Sessions that were archived, trashed or brought back, and the state that each had: what undo takes back."""
         self._creating = asyncio.Lock()
         self._view = view
         self._bridge = bridge
@@ -145,13 +147,19 @@ class Conversation:
 
     async def rename(self, title: str) -> None:
         """Give the open session a title. Raises `StoreError`."""
-        target = self._view.target
-        session = await self._stored(target, title)
-        target.session = await asyncio.to_thread(self.core.store.update_session, session.id, title=title)
-        await self.refresh()
+        session = await self._stored(self._view.target, title)
+        await self.rename_session(session.id, title)
+
+    async def rename_session(self, session_id: str, title: str) -> None:
+        """Give a session a title. Raises `StoreError`."""
+        await self.titled(await asyncio.to_thread(self.core.store.update_session, session_id, title=title))
+
+    def is_answered(self, session_id: str) -> bool:
+        """Whether a reply is being written in a session."""
+        return self._bridge.live(session_id) is not None or (session_id == self.session_id and self.busy)
 
     async def titled(self, session: Session) -> None:
-        """A session was named in the background."""
+        """A session has got another title."""
         target = self._view.target
         if target.session is not None and target.session.id == session.id:
             target.session = session
@@ -165,9 +173,12 @@ class Conversation:
         await self.refresh_memory()
 
     async def refresh_sessions(self) -> None:
-        """Bring the list of sessions up to date."""
+        """Bring the list of sessions up to date: that of the state that it shows."""
+        state = self._view.listed
         try:
-            self._view.show_sessions(await asyncio.to_thread(self.core.store.sessions, limit=LISTED))
+            sessions = await asyncio.to_thread(self.core.store.sessions, state=state, limit=LISTED)
+            if state == self._view.listed:
+                self._view.show_sessions(sessions)
         except StoreError as error:
             self._view.hint_line.say(str(error))
 
@@ -215,4 +226,7 @@ class Conversation:
                     title=label(masked(first_words), TITLE_LENGTH),
                     incognito=target.incognito,
                 )
+            if target.session.state != "open":  # Going on with it brings it back from archive and trash.
+                reopen = self.core.store.update_session
+                target.session = await asyncio.to_thread(reopen, target.session.id, state="open")
             return target.session

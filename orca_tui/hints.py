@@ -1,5 +1,7 @@
 """Which keys are shown when: on the last line, and in the greeting of an empty session."""
 
+from memory.types import SessionState
+from orca_tui import session_keys
 from orca_tui.i18n import _
 from orca_tui.keys import Keymap, display
 
@@ -30,6 +32,17 @@ def streaming(keymap: Keymap) -> Pairs:
     return _pairs(
         keymap, ("stop", _("stop")), ("sidebar", _("memory")), ("sessions", _("sessions")), ("help", _("help"))
     )
+
+
+def sessions(keymap: Keymap, view: SessionState) -> Pairs:
+    """While the list of sessions has the keys."""
+    deeds = {
+        "open": ("rename", "archive", "trash", "export"),
+        "archived": ("restore", "rename", "trash", "export"),
+        "trashed": ("restore", "erase"),
+    }[view]
+    found = session_keys.pairs((*deeds, "undo", "next"), keymap.others)
+    return [("Enter", _("open")), ("/", _("filter")), *((key, _(word)) for key, word in found)]
 
 
 def greeting(keymap: Keymap) -> Pairs:

@@ -8,7 +8,7 @@ from memory.config import Home, Settings
 from memory.store.base import Store
 from memory.text import clean, label
 from memory.types import Hit, ItemKind
-from orca_tui import keys
+from orca_tui import keys, session_keys
 from orca_tui.commands import COMMANDS, Command
 from orca_tui.i18n import _
 from orca_tui.memory_keys import MEMORY_KEYS, PREFIX, MemoryKey, in_force
@@ -52,6 +52,8 @@ def _help(keymap: keys.Keymap) -> list[Content]:
     lines += [_pair(key, _(meaning), MEANING_AT) for key, meaning in EDITOR_KEYS]
     lines += [Content(""), Content.styled(_("On a memory: memory screen, sidebar, why"), "bold $text-primary")]
     lines += [_memory_line(one, keymap) for one in MEMORY_KEYS]
+    lines += [Content(""), Content.styled(_("On a session in the list"), "bold $text-primary")]
+    lines += [_session_line(one, keymap) for one in session_keys.SESSION_KEYS]
     lines += [
         Content(""),
         Content.styled(_("Any key can be changed in the settings file, below [keys]."), "$text-muted"),
@@ -92,18 +94,6 @@ def _text_with_facts(text: str, when: str, *facts: str) -> list[Content]:
     return [Content.styled(line, "$muted"), Content(""), Content(clean(text).strip())]
 
 
-def settings_lines(home: Home) -> list[Content]:
-    """Paths, and how to change a setting."""
-    return [
-        _pair(_("Settings"), str(home.config)),
-        _pair(_("Data"), str(home.database)),
-        _pair(_("Themes"), str(home.themes)),
-        _pair(_("Log"), str(home.log)),
-        Content(""),
-        Content.styled(_("orca-tui config set KEY VALUE changes one setting and keeps your comments."), "$text-muted"),
-    ]
-
-
 async def doctor_lines(home: Home, settings: Settings) -> list[Content]:
     """What `orca-tui doctor` prints."""
     from orca_tui.doctor import examine
@@ -121,6 +111,12 @@ def _command_line(command: Command, keymap: keys.Keymap) -> Content:
 def _memory_line(one: MemoryKey, keymap: keys.Keymap) -> Content:
     shown = " ".join(keys.display(key) for key in in_force(one.name, keymap.others)[:2])
     line = _pair(shown, PREFIX + one.name, 10)
+    return line + Content(" " * max(2, MEANING_AT - line.cell_length)) + Content(_(one.summary))
+
+
+def _session_line(one: session_keys.SessionKey, keymap: keys.Keymap) -> Content:
+    shown = " ".join(keys.display(key) for key in session_keys.in_force(one.name, keymap.others)[:2])
+    line = _pair(shown, session_keys.PREFIX + one.name, 10)
     return line + Content(" " * max(2, MEANING_AT - line.cell_length)) + Content(_(one.summary))
 
 

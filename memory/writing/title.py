@@ -75,11 +75,9 @@ def clipped(text: str, width: int) -> str:
     """The beginning of a text in at most `width` cells, at a word's end where there is one, with an ellipsis."""
     if cells(text) <= width:
         return text
-    room, taken = width - 1, 0
-    for at, character in enumerate(text):
-        taken += _width(character)
-        if taken > room:
-            break
+    at, room = 0, width - 1
+    while (room := room - _width(text[at])) >= 0:
+        at += 1
     head = text[:at]
     word = head.rpartition(" ")[0]
     return (word if cells(word) * 2 >= width else head).rstrip(_ENDS) + "…"

@@ -1,3 +1,39 @@
 """The list of sessions, search in everything, import and export."""
 
-TEXTS: dict[str, str] = {}
+TEXTS: dict[str, str] = {
+    # the list
+    "rename": "改名",
+    "delete": "删除",
+    "export": "导出",
+    "Give it another title, in place": "就地改标题",
+    "Archive it, or bring it back from the archive": "归档，或从归档中取回",
+    "Throw it away (restorable); its memories stay": "删除（可恢复）；由它得来的记忆保留",
+    "Bring it back from the trash or the archive": "从回收站或归档中取回",
+    "Erase it for good, after a question": "确认后彻底删除",
+    "Take back the last archiving or deleting": "撤销上一次归档或删除",
+    "Write it to a file": "写入文件",
+    "Next list: open, archived, trash": "下一个列表：会话、归档、回收站",
+    "List before": "上一个列表",
+    "On a session in the list": "会话列表中",
+    "Archive this session, or bring it back": "归档此会话，或取回",
+    "Throw this session away (restorable)": "删除此会话（可恢复）",
+    "Nothing is archived. What you archive is kept here, and is still found by searches.": (
+        "没有归档的会话。归档的会话保留在这里，仍能被搜索到。"
+    ),
+    "The trash is empty. A session that you delete lies here until you erase it for good.": (
+        "回收站是空的。删除的会话留在这里，直到您彻底删除。"
+    ),
+    "There is no session under the cursor": "光标处没有会话",
+    "This session is empty; there is nothing to keep or to throw away yet.": "此会话还是空的，没有可归档或删除的内容。",
+    "Renamed": "已改名",
+    "{key} in the list takes it back": "在列表中按 {key} 撤销",
+    "There is nothing to undo in this list": "此列表中没有可撤销的操作",
+    "Without the database nothing can be erased for good.": "没有数据库，无法彻底删除。",
+    "Erase this session for good? No undo brings it back. Memories that were made from it stay.": (
+        "彻底删除此会话？无法撤销。由它得来的记忆保留。"
+    ),
+    "Erased for good: {text}": "已彻底删除：{text}",
+    "Deleted: {text}": "已删除：{text}",
+    "Archived: {text}": "已归档：{text}",
+    "Back in the list: {text}": "已回到列表：{text}",
+}

@@ -28,7 +28,7 @@ from orca_tui.widgets.status_bar import StatusBar
 from orca_tui.widgets.welcome import Welcome
 
 if TYPE_CHECKING:
-    from memory.types import Message, Session
+    from memory.types import Message, Session, SessionState
     from orca_tui.recalled import Picture
     from orca_tui.widgets.memory_sidebar import MemorySidebar
     from orca_tui.widgets.session_list import SessionList
@@ -119,6 +119,11 @@ class ChatScreen(TurnScreen):
         self.composer.set_history([m.content for m in messages if m.role == "user"])
         self.set_busy(False)
 
+    @property
+    def listed(self) -> "SessionState":
+        """The state of the sessions that the list shows."""
+        return self.sessions.view if self._is_furnished else "open"
+
     def show_sessions(self, sessions: "Sequence[Session]") -> None:
         """Fill the list of sessions."""
         self.sessions.show(sessions, self.target.session_id)
@@ -146,12 +151,19 @@ class ChatScreen(TurnScreen):
 
     def show_keys(self) -> None:
         """The keys that make sense now, on the last line and in the greeting."""
-        self.hint_line.show(hints.streaming(self._keymap) if self._busy else hints.resting(self._keymap))
+        if self._is_furnished and self.focused is self.sessions:
+            self.hint_line.show(hints.sessions(self._keymap, self.sessions.view))
+        else:
+            self.hint_line.show(hints.streaming(self._keymap) if self._busy else hints.resting(self._keymap))
         self.welcome.show_keys(hints.greeting(self._keymap))
 
     def use_keymap(self, keymap: Keymap) -> None:
         """Other keys are in force."""
         self._keymap = keymap
+        self.show_keys()
+
+    def on_descendant_focus(self) -> None:
+        """Other keys make sense."""
         self.show_keys()
 
     def speak_anew(self) -> None:

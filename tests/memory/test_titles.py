@@ -33,7 +33,7 @@ def test_a_title_out_of_the_first_question(text: str, title: str) -> None:
 def test_a_title_is_never_wider_than_the_list(text: str) -> None:
     title = title_by_words(asked(text))
     assert 0 < cells(title) <= MAX_CELLS
-    assert "\x1b" not in title and "\u202e" not in title
+    assert not {"\x1b", "\u202e"} & set(title)
 
 
 def test_small_talk_is_passed_over() -> None:

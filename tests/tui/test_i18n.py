@@ -9,9 +9,10 @@ from typing import get_args
 import pytest
 
 import memory.errors
-from memory.config import Home, LLMSettings, Settings
+from memory.config import AgentSettings, Home, LLMSettings, MCPSettings, PersonaSettings, Settings
 from memory.provider.factory import list_choices
 from memory.types import MemoryType, Role
+from orca_tui import settings_pages
 from orca_tui.commands import COMMANDS
 from orca_tui.i18n import _, language, set_language
 from orca_tui.i18n_zh import TEXTS
@@ -20,7 +21,13 @@ from orca_tui.memory_keys import MEMORY_KEYS
 from orca_tui.pages import EDITOR_KEYS
 from orca_tui.provider_words import DETAILS, detail_said
 from orca_tui.screens.model_picker import OTHER
+from orca_tui.session_keys import SESSION_KEYS
+from orca_tui.settings_keys import WIDGETS, widget_bindings
+from orca_tui.settings_pages import PAGES, Deed, Heading
+from orca_tui.settings_words import WORD_MEANINGS, WORDS
 
+EVERYTHING = Settings(personas={"x": PersonaSettings()}, agents={"x": AgentSettings()}, mcp={"x": MCPSettings()})
+"""Settings with one section of every kind."""
 ROOM = Path(__file__).parents[2] / "orca_tui"
 
 
@@ -50,7 +57,15 @@ def spoken() -> dict[str, str]:
     texts |= dict.fromkeys(get_args(Role), "pages.py")
     texts |= dict.fromkeys(("Local model", "Demo", OTHER, *DETAILS), "screens/model_picker.py")
     texts |= {text: "memory_keys.py" for key in MEMORY_KEYS for text in (key.word, key.summary)}
+    texts |= {text: "session_keys.py" for key in SESSION_KEYS for text in (key.word, key.summary)}
     texts |= dict.fromkeys((*get_args(MemoryType), *ACTIONS, *REASONS), "widgets/memory_detail.py")
+    texts |= {text: "settings_words.py" for words in WORDS.values() for text in words}
+    texts |= {text: "settings_words.py" for text in WORD_MEANINGS.values() if text not in ("English", "中文")}
+    texts |= dict.fromkeys((*PAGES.values(), *(heading for heading, _module, _name in WIDGETS)), "settings_pages.py")
+    items = [item for page in PAGES for item in settings_pages.items(page, EVERYTHING)]
+    texts |= {item.text: "settings_pages.py" for item in items if isinstance(item, Heading) and not item.is_name}
+    texts |= {item.text: "settings_pages.py" for item in items if isinstance(item, Deed)}
+    texts |= {one.description: module for _heading, module, name in WIDGETS for one in widget_bindings(module, name)}
     for value in vars(memory.errors).values():
         if isinstance(value, type) and issubclass(value, memory.errors.OrcaError):
             texts[value.title] = "memory/errors.py"
