@@ -12,6 +12,7 @@ from memory.recalling.query_vector import Aim, GetEmbedder, Language, QueryEmbed
 from memory.recalling.question import question_share
 from memory.recalling.ranking import ALONE, Around, Nearness, Query, background, own, relative, score
 from memory.store.base import Store
+from memory.store.filters import ANYTHING, Only
 from memory.store.search import terms
 from memory.text import language_of
 from memory.types import (
@@ -62,6 +63,7 @@ class Filters:
     exclude_session: str | None = None
     scope: Scope | None = None
     branches: tuple[str, ...] | None = None
+    only: Only = ANYTHING
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +143,24 @@ class Recall:
         lent = {item: around.get(item, ALONE).lent for item in evidence}
         best = sorted(evidence, key=lambda item: -evidence[item].own - lent[item])[: 2 * pool]
         return [self._rank(evidence[item], query, around.get(item, ALONE), preferred) for item in best]
+
+    def newest(self, *, kinds: Sequence[ItemKind], filters: Filters, limit: int) -> list[Found]:
+        """What the filters let pass, the newest first."""
+        found = self._store.newest(
+            kinds=kinds,
+            limit=limit,
+            session_id=filters.session_id,
+            scope=filters.scope,
+            branches=filters.branches,
+            status=RECALLED,
+            only=filters.only,
+        )
+        nothing = self.query("")
+        rows = []
+        for candidate in found:
+            with suppress(NotFoundError):
+                rows.append(self.rank(self._row(candidate.kind, candidate.id), nothing))
+        return rows
 
     def query(self, text: str) -> Query:
         """Weigh a query's terms by how rare they are in the store."""
@@ -239,6 +259,7 @@ class Recall:
             scope=filters.scope,
             branches=filters.branches,
             status=RECALLED,
+            only=filters.only,
         )
 
     def _by_vector(self, vector: QueryVector | None, kind: ItemKind, filters: Filters, limit: int) -> "_Near":
@@ -260,6 +281,7 @@ class Recall:
             scope=filters.scope,
             branches=filters.branches,
             status=RECALLED,
+            only=filters.only,
         )
         cosines = [c.score for c in nearest]
         known = aim.background or background([cosines], len(nearest))

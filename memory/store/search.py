@@ -62,6 +62,16 @@ def query_terms(query: str) -> list[str]:
     return wanted[:MAX_QUERY_TERMS]
 
 
+def is_unspaced(text: str) -> bool:
+    """Whether a text holds characters of a script that writes no blanks."""
+    return _RUN.search(text) is not None
+
+
+def terms_of_word(word: str) -> set[str]:
+    """All terms that a word gives, also those that say nothing."""
+    return {term for term, _ in _terms(word)}
+
+
 def match_query(wanted: Iterable[str]) -> str:
     """An FTS5 expression for any of the terms. Each is quoted: nothing in a term is an operator."""
     return " OR ".join('"' + term.replace('"', '""') + '"' for term in wanted)

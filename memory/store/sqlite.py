@@ -21,7 +21,7 @@ from memory.store.search import query_terms
 from memory.store.sessions import SessionPart
 from memory.store.summaries import SummaryPart
 from memory.store.upkeep_log import UpkeepLogPart
-from memory.types import Candidate, ItemKind, MemoryStatus, Scope
+from memory.types import FORGOTTEN, Candidate, ItemKind, MemoryStatus, Scope
 
 
 class SQLiteStore(
@@ -68,6 +68,33 @@ class SQLiteStore(
                 found += fts.search(connection, kind, wanted, where, limit)
         found.sort(key=lambda candidate: -candidate.score)
         return found[:limit]
+
+    def newest(
+        self,
+        *,
+        kinds: Sequence[ItemKind],
+        limit: int = 50,
+        session_id: str | None = None,
+        scope: Scope | None = None,
+        branches: Sequence[str] | None = None,
+        status: Sequence[MemoryStatus] | None = ("active",),
+        only: Only = ANYTHING,
+    ) -> list[Candidate]:
+        """What a search with these filters could find, the newest first; scores are 0."""
+        where = Filter(session_id, None, scope, branches, status, only)
+        found: list[tuple[str, int, ItemKind]] = []
+        with self._db.read() as connection:
+            for kind in dict.fromkeys(kinds):
+                tables, condition, values = where.source(kind)
+                time = "updated_at"
+                if kind == "message":
+                    time = "timestamp"
+                    condition += " AND item.role IN ('user', 'assistant') AND item.state <> 'streaming'"
+                    condition += f" AND item.metadata ->> '{FORGOTTEN}' IS NOT 1"
+                query = f"SELECT item.{time}, item.id FROM {tables} WHERE {condition} ORDER BY 1 DESC, 2 DESC LIMIT ?"
+                found += [(at, item, kind) for at, item in connection.execute(query, [*values, max(limit, 0)])]
+        found.sort(reverse=True)
+        return [Candidate(kind, item, 0.0) for _, item, kind in found[: max(limit, 0)]]
 
     def document_frequency(self, terms: Sequence[str]) -> tuple[int, dict[str, int]]:
         """How many texts there are in all, and in how many each (normalised) term occurs: for coverage weights."""

@@ -16,6 +16,7 @@ from orca_tui.plain import complain, local_time, plain_print, print_json
 
 if TYPE_CHECKING:
     from memory.core import Core
+    from memory.recalling.search_query import Problem
 
 EMBED_WAIT = 20.0
 """Seconds to wait for texts that are not embedded yet before searching without them."""
@@ -53,20 +54,34 @@ async def _search(arguments: Namespace, home: Home, settings: Settings) -> int:
     query = " ".join(arguments.query)
     async with open_core(home, settings) as core:
         told = await _embed_first(core)
-        found = await core.manager.look_up(query, limit=arguments.limit)
+        found = await core.searcher.find(query, limit=arguments.limit)
+    for problem in found.query.problems:
+        complain(search_problem(problem))
     if not (found.by_meaning or told):
         off = settings.embedding.provider == "off"
         complain(f"Found by words only: {'embedding is off' if off else 'the query could not be embedded in time'}.")
-    hits = found.hits
+    hits = [item.hit for item in found.items]
     if arguments.json:
         print_json(hits)
         return 0
     if not hits:
         plain_print("Nothing found.")
-    for hit in hits:
+    for item in found.items:
+        hit = item.hit
         plain_print(f"{hit.parts.total:.2f}  {local_time(hit.timestamp)}  {_origin(hit)}")
-        plain_print(f"      {label(hit.text, SNIPPET)}")
+        plain_print(f"      {label(item.snippet.text, SNIPPET)}")
     return 0
+
+
+def search_problem(problem: "Problem") -> str:
+    """A filter that was not understood, as a sentence."""
+    if not problem.allowed:
+        return f"{label(problem.value, 40)!r} is no time: write 2026-11-01, 2026-11, today, 3d or 2w."
+    if problem.value_is_free:
+        what = f"no filter {label(problem.name, 20)!r}"
+    else:
+        what = f"no {label(problem.name, 20)} {label(problem.value, 40)!r}"
+    return f"There is {what}; it is searched as words. Known: {', '.join(problem.allowed)}."
 
 
 async def _embed_first(core: "Core") -> bool:

@@ -13,7 +13,7 @@ from memory.store.jsonl.vectors import digest
 from memory.store.messages import SEARCHED_ROLES
 from memory.store.search import query_terms
 from memory.store.vectors import checked
-from memory.types import Candidate, ItemKind, MemoryStatus, Message, Scope
+from memory.types import FORGOTTEN, Candidate, ItemKind, MemoryStatus, Message, Scope
 
 if TYPE_CHECKING:
     from memory.provider.base import Vectors
@@ -81,6 +81,32 @@ class SearchPart(JSONLPart):
                 found += [Candidate(kind, item_id, score) for item_id, score in hits]
         found.sort(key=lambda candidate: -candidate.score)
         return found[:limit]
+
+    def newest(
+        self,
+        *,
+        kinds: Sequence[ItemKind],
+        limit: int = 50,
+        session_id: str | None = None,
+        scope: Scope | None = None,
+        branches: Sequence[str] | None = None,
+        status: Sequence[MemoryStatus] | None = ("active",),
+        only: Only = ANYTHING,
+    ) -> list[Candidate]:
+        """What a search with these filters could find, the newest first; scores are 0."""
+        where = Filter(session_id, None, scope, branches, status, only)
+        found: list[tuple[str, int, ItemKind]] = []
+        with self._log.reading():
+            state = self._state
+            if "message" in kinds:
+                shown = (m for m in state.messages.values() if m.role in SEARCHED_ROLES and m.state != "streaming")
+                found += [(m.timestamp, m.id, "message") for m in shown if not m.metadata.get(FORGOTTEN)]
+            if "short_term" in kinds:
+                found += [(summary.updated_at, summary.id, "short_term") for summary in state.summaries.values()]
+            if "long_term" in kinds:
+                found += [(memory.updated_at, memory.id, "long_term") for memory in state.memories.values()]
+            passing = sorted((one for one in found if state.passes(one[2], one[1], where)), reverse=True)
+        return [Candidate(kind, item, 0.0) for _, item, kind in passing[: max(limit, 0)]]
 
     def document_frequency(self, terms: Sequence[str]) -> tuple[int, dict[str, int]]:
         """How many texts there are in all, and in how many each (normalised) term occurs: for coverage weights."""
