@@ -18,6 +18,7 @@ from memory.events import MemoryChanged, SecretNoticed, SessionTitled
 from memory.provider.base import ChatModel
 from memory.store.base import Store
 from memory.store.ledger import Ledger
+from memory.store.run_store import AGENT_CALL
 from memory.types import FORGOTTEN, Message, Session, TitleBy
 from memory.writing.distill import Refused, extract, summarise
 from memory.writing.extract_rules import Finding, find, find_explicit
@@ -170,6 +171,7 @@ class Maintenance:
         """Put into the inbox what tools say that should be remembered; it stays there until the user accepts it."""
         path = await asyncio.to_thread(self._store.path, session.id)
         tools = [message for message in path if message.role == "tool" and not message.metadata.get(EXTRACTED)]
+        tools = [message for message in tools if message.metadata.get("tool") != AGENT_CALL]
         await self._write(session, [(message, f) for message in tools for f in find_explicit(message.content)])
         for message in tools:
             await asyncio.to_thread(self._store.update_message, message.id, metadata={EXTRACTED: True})

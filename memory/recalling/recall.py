@@ -13,6 +13,7 @@ from memory.recalling.question import question_share
 from memory.recalling.ranking import ALONE, Around, Nearness, Query, background, own, relative, score
 from memory.store.base import Store
 from memory.store.filters import ANYTHING, Only
+from memory.store.messages import is_searched
 from memory.store.search import terms
 from memory.text import language_of
 from memory.types import (
@@ -214,8 +215,8 @@ class Recall:
     def _message(self, message_id: int) -> Message | None:
         with suppress(NotFoundError):
             message = self._store.message(message_id)
-            spoken = message.role in ("user", "assistant") and message.content.strip()
-            if spoken and message.state != "streaming" and not message.metadata.get(FORGOTTEN):
+            spoken, forgotten = message.content.strip(), message.metadata.get(FORGOTTEN)
+            if spoken and is_searched(message.role, message.state, message.metadata) and not forgotten:
                 return message
         return None
 

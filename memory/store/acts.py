@@ -7,7 +7,7 @@ from typing import Any
 from memory.store import fts, journal
 from memory.store.embeddings import forget_vectors
 from memory.store.memories import CHANGEABLE, read_memory, write_changes
-from memory.store.messages import SEARCHED_ROLES, read_message
+from memory.store.messages import is_searched, read_message
 from memory.store.parts import StorePart, one_row, read_session
 from memory.store.rows import EVENT, SHORT_TERM, item_facts, storable, to_event, to_json, to_short_term
 from memory.types import FORGOTTEN, LongTermMemory, MemoryEvent, ShortTermMemory
@@ -150,7 +150,7 @@ class ActPart(StorePart):
             if forgotten:
                 fts.remove(connection, "message", message_id)
                 forget_vectors(connection, "message", [message_id], has_vec0=self._has_vec0)
-            elif message.state != "streaming" and message.role in SEARCHED_ROLES:
+            elif is_searched(message.role, message.state, message.metadata):
                 fts.put(connection, "message", message_id, message.content)
             journal.record_facts(
                 connection,

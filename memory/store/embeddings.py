@@ -35,7 +35,8 @@ _EMBEDDED: dict[ItemKind, tuple[str, str]] = {
         "item.timestamp",
         "session.incognito = 0 AND item.state <> 'streaming' AND item.role IN ('user', 'assistant')"
         " AND (length(item.content) >= 10 OR octet_length(item.content) >= 15)"
-        " AND json_extract(item.metadata, '$.forgotten') IS NULL",
+        " AND json_extract(item.metadata, '$.forgotten') IS NULL"
+        " AND json_extract(item.metadata, '$.agent_run') IS NULL",
     ),
     "short_term": ("item.created_at", "session.incognito = 0"),
     "long_term": ("item.created_at", "item.status <> 'trashed'"),

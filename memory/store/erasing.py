@@ -88,6 +88,7 @@ class ErasingPart(StorePart):
             (ERASED, to_json({"erased": True, FORGOTTEN: True}), message_id),
         )
         fts.remove(connection, "message", message_id)
+        connection.execute("DELETE FROM subagent_messages WHERE parent_msg_id = ?", (message_id,))
         covering: list[Row] = connection.execute(
             "SELECT id FROM short_term_memories"
             " WHERE session_id = ? AND ? BETWEEN first_message_id AND last_message_id",

@@ -13,7 +13,7 @@ from memory.errors import NotFoundError
 from memory.store import fts, journal
 from memory.store.filters import one_of
 from memory.store.memories import MemoryPart, read_memory
-from memory.store.messages import SEARCHED_ROLES
+from memory.store.messages import is_searched
 from memory.store.rows import Row, storable, to_json
 from memory.text import repair
 from memory.types import ItemKind, LongTermMemory, MessageState, MessageType, Role, Session, ShortTermMemory
@@ -235,7 +235,7 @@ def _insert(connection: "apsw.Connection", message: ImportedMessage, known: Mapp
         "UPDATE sessions SET tip_message_id = ?, updated_at = max(updated_at, ?) WHERE id = ? AND tip_message_id IS ?",
         (message_id, message.timestamp, message.session_id, parent),
     )
-    if message.state != "streaming" and message.role in SEARCHED_ROLES:
+    if is_searched(message.role, message.state, message.metadata):
         fts.put(connection, "message", message_id, message.content)
     return message_id
 

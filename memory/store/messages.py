@@ -9,6 +9,7 @@ from memory.store.base import OwnerCheck
 from memory.store.embeddings import forget_vectors
 from memory.store.parts import StorePart, one_row, read_session
 from memory.store.rows import MESSAGE, to_json, to_message
+from memory.store.run_store import AGENT_RUN
 from memory.text import repair
 from memory.types import Message, MessageState, MessageType, Role
 
@@ -144,6 +145,11 @@ class MessagePart(StorePart):
             return [marked for message in left if (marked := _mark_interrupted(connection, message))]
 
 
+def is_searched(role: Role, state: MessageState, metadata: Mapping[str, Any]) -> bool:
+    """Whether a message is what searches look at: finished talk, and no agent's words."""
+    return role in SEARCHED_ROLES and state != "streaming" and not metadata.get(AGENT_RUN)
+
+
 def read_message(connection: "apsw.Connection", message_id: int) -> Message:
     """One message; `NotFoundError`."""
     query = f"SELECT {MESSAGE} FROM main_messages WHERE id = ?"
@@ -166,7 +172,7 @@ def _mark_interrupted(connection: "apsw.Connection", seen: Message) -> Message |
 
 def _index(connection: "apsw.Connection", message: Message) -> None:
     """Bring the index in step with what the message is now: one that is (again) being written is not in it."""
-    if message.state != "streaming" and message.role in SEARCHED_ROLES:
+    if is_searched(message.role, message.state, message.metadata):
         fts.put(connection, "message", message.id, message.content)
     else:
         fts.remove(connection, "message", message.id)

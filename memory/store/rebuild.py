@@ -8,8 +8,10 @@ from memory.store.checksums import checksum
 from memory.store.messages import SEARCHED_ROLES
 from memory.store.pages import RawRow, Value
 from memory.store.rows import TABLES
+from memory.store.run_store import AGENT_RUN
 from memory.store.schema_checks import CHECKED
 from memory.store.shapes import SHAPES, table_of
+from memory.types import FORGOTTEN
 
 if TYPE_CHECKING:
     import apsw
@@ -91,7 +93,7 @@ class Rebuild:
             return
         if kind == "message" and (values["state"] == "streaming" or values["role"] not in SEARCHED_ROLES):
             return
-        if kind == "message" and '"forgotten"' in str(values["metadata"]):
+        if kind == "message" and any(f'"{mark}"' in str(values["metadata"]) for mark in (FORGOTTEN, AGENT_RUN)):
             return
         fts.put(self._connection, kind, int(str(values["id"])), str(values["content"]))
 

@@ -5,6 +5,8 @@ from typing import Any, Literal, Protocol
 
 from memory.types import RunState, SubagentRun
 
+AGENT_CALL = "agent_call"
+"""The tool by which a model calls an agent. What it gives is never looked through for memories."""
 AGENT_RUN = "agent_run"
 """Key in the metadata of a reply that an agent's words make up: its run. Such a reply is in prompts, in no search."""
 INTERRUPTED = "Orca ended while the agent was at work; what it had written is lost."

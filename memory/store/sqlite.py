@@ -16,6 +16,7 @@ from memory.store.memories import MemoryPart
 from memory.store.messages import MessagePart
 from memory.store.migrations import applied
 from memory.store.provenance import ProvenancePart
+from memory.store.run_store import AGENT_RUN
 from memory.store.runs import RunPart
 from memory.store.search import query_terms
 from memory.store.sessions import SessionPart
@@ -91,6 +92,7 @@ class SQLiteStore(
                     time = "timestamp"
                     condition += " AND item.role IN ('user', 'assistant') AND item.state <> 'streaming'"
                     condition += f" AND item.metadata ->> '{FORGOTTEN}' IS NOT 1"
+                    condition += f" AND item.metadata ->> '{AGENT_RUN}' IS NULL"
                 query = f"SELECT item.{time}, item.id FROM {tables} WHERE {condition} ORDER BY 1 DESC, 2 DESC LIMIT ?"
                 found += [(at, item, kind) for at, item in connection.execute(query, [*values, max(limit, 0)])]
         found.sort(reverse=True)

@@ -8,8 +8,6 @@ from memory.errors import ToolFailed
 from memory.settings.shipped_agents import SHIPPED_AGENTS
 from memory.text import label
 
-AGENT_CALL = "agent_call"
-"""The tool by which a model calls an agent."""
 NOT_FOR_AGENTS = frozenset(("memory_search", "memory_save"))
 """A subagent gets no memory but what its caller passes, and leaves none."""
 

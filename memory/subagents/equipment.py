@@ -12,7 +12,7 @@ from memory.curation.curator import Curator
 from memory.manager import MemoryManager
 from memory.provider.base import ChatModel
 from memory.store.base import Store
-from memory.subagents.agents import AGENT_CALL
+from memory.store.run_store import AGENT_CALL
 from memory.subagents.run import RunContext
 from memory.subagents.runner import Subagents
 from memory.subagents.tool import AgentCall

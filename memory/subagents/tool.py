@@ -5,7 +5,7 @@ from typing import Any
 
 from memory.errors import OrcaError, ToolFailed
 from memory.provider.base import ToolSpec
-from memory.subagents.agents import AGENT_CALL
+from memory.store.run_store import AGENT_CALL
 from memory.subagents.runner import Subagents
 from memory.tools.base import PermissionRequest, ToolContext, ToolResult
 

@@ -10,7 +10,7 @@ from memory.store.jsonl.log import VECTORS
 from memory.store.jsonl.parts import JSONLPart
 from memory.store.jsonl.state import to_line
 from memory.store.jsonl.vectors import digest
-from memory.store.messages import SEARCHED_ROLES
+from memory.store.messages import is_searched
 from memory.store.search import query_terms
 from memory.store.vectors import checked
 from memory.types import FORGOTTEN, Candidate, ItemKind, MemoryStatus, Message, Scope
@@ -99,7 +99,7 @@ class SearchPart(JSONLPart):
         with self._log.reading():
             state = self._state
             if "message" in kinds:
-                shown = (m for m in state.messages.values() if m.role in SEARCHED_ROLES and m.state != "streaming")
+                shown = (m for m in state.messages.values() if is_searched(m.role, m.state, m.metadata))
                 found += [(m.timestamp, m.id, "message") for m in shown if not m.metadata.get(FORGOTTEN)]
             if "short_term" in kinds:
                 found += [(summary.updated_at, summary.id, "short_term") for summary in state.summaries.values()]
@@ -179,6 +179,6 @@ class SearchPart(JSONLPart):
 
 
 def _worth_a_vector(message: Message) -> bool:
-    finished = message.state != "streaming" and message.role in SEARCHED_ROLES
+    finished = is_searched(message.role, message.state, message.metadata)
     text = message.content
     return finished and (len(text) >= LEAST_LENGTH or len(text.encode(errors="replace")) >= LEAST_BYTES)

@@ -11,7 +11,7 @@ from memory.store.jsonl.checks import checked
 from memory.store.jsonl.log import MARK, MEMORIES, VECTORS
 from memory.store.jsonl.text_index import TextIndex
 from memory.store.jsonl.vectors import Entry, VectorTable, digest
-from memory.store.messages import SEARCHED_ROLES
+from memory.store.messages import is_searched
 from memory.store.rows import to_json
 from memory.types import (
     ITEM_KINDS,
@@ -143,7 +143,7 @@ class State:
         self._last["message"] = max(self._last.get("message", 0), message.id)
         if before is not None and before.content != message.content:
             self.vectors.forget(("message", message.id))
-        if message.state == "streaming" or message.role not in SEARCHED_ROLES:
+        if not is_searched(message.role, message.state, message.metadata):
             self.texts["message"].remove(message.id)
         elif before is None or (before.content, before.state) != (message.content, message.state):
             self.texts["message"].put(message.id, message.content)
