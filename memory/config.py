@@ -161,6 +161,8 @@ class MemorySettings:
     """Turns between two extractions into long-term memory."""
     near_duplicate: float = limits(0.8, 0.5, 1.0)
     """Text similarity from which two memories count as one, polarity, numbers and names being equal."""
+    backups: int = limits(5, 0, 1000)
+    """Backups that are kept; one is made on each day that something changed. 0: none."""
     user_id: str = "default"
     project: str = ""
     branches: Mapping[str, BranchSettings] = field(default_factory=default_branches)

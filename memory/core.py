@@ -9,6 +9,7 @@ from functools import partial
 from memory.clock import Clock, SystemClock
 from memory.config import Home, Settings
 from memory.curation.curator import Curator
+from memory.curation.keeping import Keeping
 from memory.curation.upkeep import Scheduler, Upkeep
 from memory.embedding import EmbeddingQueue
 from memory.engine import Engine, Outcome, TurnContext
@@ -19,12 +20,14 @@ from memory.manager import MemoryManager
 from memory.provider.base import ChatModel, Embedder
 from memory.provider.chat_models import ChatModels
 from memory.recalling.query_vector import QUERY_WAIT
-from memory.settings.answering import answering
 from memory.searching import Searcher
+from memory.settings.answering import answering
 from memory.store import open_store_or_fallback
 from memory.store.attachments import AttachmentFiles
+from memory.store.backups import back_up_if_due
 from memory.store.base import Store
 from memory.store.ledger import Ledger
+from memory.store.presence import Claim
 from memory.subagents.equipment import Equipment
 from memory.subagents.runner import Subagents
 from memory.tokens import TokenCounter
@@ -92,7 +95,9 @@ class Core:
             load_image=self.files.load,
         )
         self.searcher = Searcher(store, self.manager, clock, settings.memory.user_id)
-        self.queue = EmbeddingQueue(store, self.embedder, settings.embedding, notify=self._publish)
+        self.queue = EmbeddingQueue(
+            store, self.embedder, settings.embedding, notify=self._publish, claim=Claim(home.root / "embedding.lock")
+        )
         self.maintenance = Maintenance(store, clock, settings.memory, self.chat_model, notify=self._memory_changed)
         self.curator = Curator(store, settings.memory, clock, changed=self._curated)
         """What the user does with memory by hand. Its methods block: call them in a thread."""
@@ -106,6 +111,7 @@ class Core:
             env=env,
         )
         """What models may call: `toolbox`, `subagents`, and the `gate` that asks the user (set its `approver`)."""
+        self.keeping = Keeping(partial(back_up_if_due, home.database, clock, settings.memory.backups))
         self._loop: asyncio.AbstractEventLoop | None = None
         self._warming: asyncio.Task[None] | None = None
         self._unsaved = UnsavedReplies(self._publish)
@@ -156,6 +162,7 @@ class Core:
         self.maintenance.catch_up()
         if isinstance(self.store, Ledger):
             self.upkeep.start()
+            self.keeping.start()
         if warm_up:
             self._warming = asyncio.create_task(self._warm_up(), name="warm up")
 
@@ -173,6 +180,7 @@ class Core:
         for session_id in self._talked_in:
             self.maintenance.end_session(session_id, by_rules=True)
         await self.upkeep.close()
+        await self.keeping.close()
         await self.maintenance.close()
         self._loop = None
         await self.queue.close(drain)

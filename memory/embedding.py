@@ -17,6 +17,7 @@ from memory.events import QueueChanged, QueueStatus
 from memory.provider.base import Embedder
 from memory.recalling.query_vector import GetEmbedder
 from memory.store.base import Store
+from memory.store.presence import Claim
 from memory.types import ItemKind
 from memory.writing.secrets import masked
 
@@ -32,6 +33,8 @@ MAX_CHARACTERS = 6000
 LONGEST_WAIT = 300.0
 MOST_PATIENCE = 3600.0
 """Seconds; longest wait that a server may ask for."""
+ELSEWHERE = 2.0
+"""Seconds until it is looked again whether what another process embeds is done."""
 PROBE = "hello"
 
 Row = tuple[ItemKind, int, str]
@@ -54,7 +57,9 @@ class EmbeddingQueue:
         *,
         notify: Callable[[QueueChanged], None] = lambda change: None,  # noqa: ARG005
         backoff: Callable[[int], float] = backoff,
+        claim: Claim | None = None,
     ) -> None:
+        """`claim`: taken while it embeds, so that no two processes embed the same; who does not get it waits."""
         self.status: QueueStatus = "idle"
         self.waiting = 0
         """Items without a vector, as last counted."""
@@ -65,6 +70,8 @@ class EmbeddingQueue:
         self._settings = settings
         self._notify = notify
         self._backoff = backoff
+        self._claim = claim
+        self._look_again: asyncio.TimerHandle | None = None
         self._wake = asyncio.Event()
         self._closing = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
@@ -87,6 +94,8 @@ class EmbeddingQueue:
         """Embed what waits for at most `drain` seconds, then stop. What is left comes at the next start."""
         self._closing.set()
         self._wake.set()
+        if self._look_again is not None:
+            self._look_again.cancel()
         task, self._task = self._task, None
         if task is None:
             return
@@ -119,6 +128,16 @@ class EmbeddingQueue:
             self._tell("off", 0, "")
             return
         await self._count(embedder, "paused" if self._failures else "working", self.problem if self._failures else "")
+        if self._claim is not None and self.waiting and not self._claim.take():
+            self._look_again = asyncio.get_running_loop().call_later(ELSEWHERE, self._wake.set)
+            return
+        try:
+            await self._embed_all(embedder)
+        finally:
+            if self._claim is not None:
+                self._claim.let_go()
+
+    async def _embed_all(self, embedder: Embedder) -> None:
         if self._failures and self.waiting:
             await self._vectors(embedder, [PROBE])
         while rows := await self._next(embedder):

@@ -61,6 +61,7 @@ TEMPLATE = """\
 # short_term_keep = 10       # summaries kept for each session
 # extract_every = 20         # turns between two extractions into long-term memory
 # near_duplicate = 0.8       # likeness from which two memories are one
+# backups = 5                # kept; one is made on each day that something changed
 # user_id = "default"
 # project = ""
 
@@ -96,11 +97,16 @@ TEMPLATE = """\
 # model = ""                 # empty: the usual one
 # max_tokens = 0
 
-# A subagent:
+# A subagent, which a model may call (agent_call), and you: /agent reader TASK. Orca ships coder, researcher and critic;
+# a section of the same name changes them.
 # [agents.reader]
 # description = "Reads a file and answers a question about it"
 # prompt = ""
-# tools = ["read_file"]
+# model = ""                 # empty: the usual one
+# tools = ["read_file"]      # agent_call lets it call agents; it never gets memory
+# max_tokens = 50000         # of one run, prompts and replies of all its requests
+# max_seconds = 300.0
+# enabled = true
 
 # An MCP server:
 # [mcp.files]

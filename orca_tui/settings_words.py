@@ -62,6 +62,7 @@ WORDS: Mapping[str, tuple[str, str]] = {
     "memory.short_term_keep": ("Summaries kept", "For each session; older ones become memories or go."),
     "memory.extract_every": ("Turns between extractions", "After so many turns facts are taken into long-term memory."),
     "memory.near_duplicate": ("Counts as the same", "Likeness from which two memories are one."),
+    "memory.backups": ("Backups kept", "One is made on each day that something changed. 0: none."),
     "memory.user_id": ("User", "Whose memories these are."),
     "memory.project": ("Project", "Memories of a project are recalled only in it. Empty: none."),
     "memory.branches.*.searched": ("Searched", "Whether recall looks into it."),

@@ -39,7 +39,8 @@ def open_store_or_fallback(home: "Home", *, clock: "Clock | None" = None) -> "tu
     """The database of a home, and what is to be told about it.
 
     One that is damaged is kept aside, and what can be read of it is in the one that is given. When it cannot be opened
-    it is left as it is, and the store on plain files takes its place. One that was emptied begins anew. Raises what `open_store` raises when the files cannot be used either.
+    it is left as it is, and the store on plain files takes its place. One that was emptied begins anew.
+    Raises what `open_store` raises when the files cannot be used either.
     """
     problem = emptied(home)
     try:

@@ -1,12 +1,14 @@
 """The backups that orca makes by itself: one a day that something changed, the newest few kept."""
 
 import logging
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memory.clock import from_iso
+from memory.errors import BackupError
 from memory.store.backup import Backup, back_up, stamp
 
 if TYPE_CHECKING:
@@ -37,14 +39,24 @@ def existing(database: Path) -> list[Path]:
     return sorted((path for path in found if path.is_file()), key=lambda path: path.name, reverse=True)
 
 
-def back_up_if_due(database: Path, clock: "Clock", keep: int) -> Backup | None:
+def back_up_if_due(
+    database: Path,
+    clock: "Clock",
+    keep: int,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> Backup | None:
     """Make today's backup and let go of all but the newest `keep`; `None` when it is not time, or nothing changed.
 
-    `keep` 0 makes none. Raises `BackupError` and leaves of `StoreError`.
+    `keep` 0 makes none. Raises `BackupError`, also when it was `cancelled`, and leaves of `StoreError`.
     """
+
+    def go_on(_done: int, _pages: int) -> None:
+        if cancelled():
+            raise BackupError("The backup was left off: orca ends.")
+
     if keep < 1 or not database.is_file() or not _due(database, clock):
         return None
-    made = back_up(database, new_name(database, clock))
+    made = back_up(database, new_name(database, clock), progress=go_on)
     for old in existing(database)[keep:]:
         with suppress(OSError):
             old.unlink()

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from memory.errors import StoreBusyError
+from memory.store.files import PRIVATE_FILE
 
 WAIT = 10.0
 """Seconds that an opener waits while the file is being replaced."""
@@ -63,6 +64,30 @@ def alone(directory: Path) -> Iterator[None]:
         yield
     finally:
         os.close(file)
+
+
+class Claim:
+    """A task that one process at a time does for a home, such as embedding. It ends with the process."""
+
+    def __init__(self, path: Path) -> None:
+        """`path`: a small file of its own; it is made when the claim is first taken."""
+        self._path = path
+        self._file: int | None = None
+
+    def take(self) -> bool:
+        """Whether the task is ours now; it stays so until `let_go`. Also where there are no locks."""
+        if self._file is None:
+            try:
+                self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), PRIVATE_FILE)
+            except OSError:
+                return True
+        return _lock(self._file, alone=True)
+
+    def let_go(self) -> None:
+        """Leave the task to others. Safe to call when it is not ours."""
+        file, self._file = self._file, None
+        if file is not None:
+            os.close(file)
 
 
 if sys.platform == "win32":

@@ -55,6 +55,8 @@ TEXTS: dict[str, str] = {
     "Memories recalled": "召回的记忆",
     "Summaries kept": "保留的摘要",
     "Turns between extractions": "提取间隔",
+    "Backups kept": "保留的备份数",
+    "One is made on each day that something changed. 0: none.": "有改动的日子每天备份一次。0：不备份。",
     "Counts as the same": "视为相同",
     "User": "用户",
     "Project": "项目",
