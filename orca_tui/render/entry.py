@@ -4,7 +4,23 @@ from dataclasses import dataclass
 from typing import Literal
 
 EntryKind = Literal["user", "assistant", "system", "tool", "notice", "error"]
-EntryState = Literal["complete", "streaming", "stopped", "failed", "interrupted"]
+EntryState = Literal["complete", "streaming", "stopped", "failed", "interrupted", "queued"]
+"""`queued`: a message of the user's that waits until the reply before it is over."""
+CallOutcome = Literal["running", "done", "failed", "refused", "cancelled"]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What a `tool` entry tells of a tool's call or a subagent's run. All text is foreign."""
+
+    arguments: str = ""
+    """JSON as the model wrote it."""
+    outcome: CallOutcome | Literal[""] = ""
+    """Empty: not known."""
+    tokens: int = 0
+    """Size of the result, or what a run has used."""
+    step: str = ""
+    """What it does just now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,3 +45,5 @@ class Entry:
     """Told below the text: why a reply is not whole, or what to do about an error."""
     model: str = ""
     """Name over an `assistant` message; empty for the usual one."""
+    call: Call | None = None
+    """Of a `tool` entry: its call; `text` is the result."""

@@ -11,7 +11,6 @@ from orca_tui.render.inline import plain_spans
 from orca_tui.render.line import Line, Span, decoration
 from orca_tui.render.wrap import MIN_WIDTH, wrap_spans
 
-FOLDED, UNFOLDED = "▸", "▾"
 _WORD = re.compile("[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|[^\\W\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+")
 
 
@@ -30,12 +29,14 @@ class WordCount:
         self._last = text[-1]
 
 
-def head(entry: Entry, width: int) -> list[Line]:
-    """Who speaks, and when."""
-    time = local_time(entry.timestamp)
+def head(entry: Entry, width: int, *, raw: bool = False) -> list[Line]:
+    """Who speaks, and when; that the text is shown `raw`, and that it waits."""
+    told = [local_time(entry.timestamp), _("raw") if raw else ""]
+    if entry.state == "queued":
+        told.append(f"◷ {_('waiting')}")
     spans = [Span(name_of(entry), f"{entry.kind}-name")]
-    if time:
-        spans.append(decoration(f"  {time}", "time"))
+    if any(told):
+        spans.append(decoration("  " + " · ".join(filter(None, told)), "time"))
     return wrap_spans(spans, width)
 
 
@@ -60,16 +61,6 @@ def local_time(timestamp: str) -> str:
         return ""
     today = datetime.now().astimezone().date()
     return moment.strftime("%H:%M" if moment.date() == today else "%Y-%m-%d %H:%M")
-
-
-def fold_row(words: int, width: int, *, unfolded: bool) -> list[Line]:
-    """The row that stands for the reasoning."""
-    sign = UNFOLDED if unfolded else FOLDED
-    count = _("reasoning, 1 word") if words == 1 else _("reasoning, {n} words", n=words)
-    lines = wrap_spans([decoration(f"{sign} ", "fold"), decoration(count, "fold")], width)
-    for line in lines:
-        line.kind, line.joint = "fold", ""
-    return lines
 
 
 def foot(entry: Entry, width: int, *, empty: bool) -> list[Line]:

@@ -3,136 +3,47 @@
 Text is taken in slices (`advance`), so that a megabyte in one piece does not stop the screen.
 """
 
-from typing import Protocol
-
-from orca_tui.render import frame
-from orca_tui.render.cleaning import Cleaner
+from orca_tui.render import folding, frame
+from orca_tui.render.call import call_row
 from orca_tui.render.entry import Entry
+from orca_tui.render.folding import USUAL, View
 from orca_tui.render.line import Line, Span
 from orca_tui.render.parser import References, find_references
+from orca_tui.render.part import Part, Rows
 from orca_tui.render.plain import PlainStream
 from orca_tui.render.stream import MarkdownStream
 
-SLICE = 3_000
-SLICE_LINES = 100
-"""Characters and lines that are laid out at a time."""
-
-
-class Rows(Protocol):
-    """A growing text as rows (`MarkdownStream`, `PlainStream`)."""
-
-    changed: int
-
-    @property
-    def busy(self) -> bool:
-        """Whether `work` has something to do."""
-        ...
-
-    def work(self) -> None:
-        """Do some of what may be done later."""
-        ...
-
-    @property
-    def height(self) -> int:
-        """Rows in all."""
-        ...
-
-    def row(self, index: int) -> Line:
-        """One row."""
-        ...
-
-    def update(self, text: str, provisional: str = "") -> None:
-        """Take more text."""
-        ...
-
-    def close(self) -> None:
-        """The text is whole."""
-        ...
-
-
-class _Part:
-    """A text of the entry: what is laid out of it, and what waits."""
-
-    def __init__(self, rows: Rows, text: str) -> None:
-        self.rows = rows
-        self.closed = False
-        self._text, self._at = text, 0
-        """What waits, from `_at` on; more of it is in `_more`."""
-        self._more: list[str] = []
-        self._ended = False
-        self._cleaner = Cleaner()
-
-    @property
-    def incomplete(self) -> bool:
-        return self._waits or (self._ended and not self.closed)
-
-    @property
-    def busy(self) -> bool:
-        return self.incomplete or self.rows.busy
-
-    @property
-    def _waits(self) -> bool:
-        return self._at < len(self._text) or bool(self._more)
-
-    def add(self, text: str) -> None:
-        self._more.append(text)
-
-    def end(self) -> None:
-        self._ended = True
-
-    def advance(self) -> None:
-        if not self.incomplete:
-            self.rows.work()
-            return
-        settled, provisional = self._cleaner.add(self._slice())
-        if self._ended and not self._waits:
-            self.rows.update(settled + self._cleaner.end())
-            first = self.rows.changed
-            self.rows.close()
-            self.rows.changed = min(first, self.rows.changed)
-            self.closed = True
-        else:
-            self.rows.update(settled, provisional)
-
-    def _slice(self) -> str:
-        """The next text to lay out."""
-        if self._more and len(self._text) - self._at < SLICE:
-            self._text, self._at, self._more = "".join([self._text[self._at :], *self._more]), 0, []
-        start = self._at
-        most = min(start + SLICE, len(self._text))
-        for _line in range(SLICE_LINES):
-            stop = self._text.find("\n", self._at, most)
-            self._at = most if stop < 0 else stop + 1
-            if self._at == most:
-                break
-        return self._text[start : self._at]
+MAY_FOLD = min(longest for longest, _kept in folding.LIMITS.values())
+"""Characters that a text has at least which is folded."""
 
 
 class EntryLayout:
     """The rows of one entry."""
 
-    def __init__(self, entry: Entry, width: int, *, unfolded: bool = False) -> None:
+    def __init__(self, entry: Entry, width: int, view: View = USUAL) -> None:
         self.entry = entry
         self.width = width
-        self.unfolded = unfolded
+        self.view = view
         self.changed = 0
         """First row that the last call may have changed."""
         self._count = frame.WordCount()
         self._reasoning_text = [entry.reasoning] if entry.reasoning else []
         self._references: References = {}
-        self._body: _Part | None = None
-        self._thought: _Part | None = None
+        self._body: Part | None = None
+        self._thought: Part | None = None
         self._gap: list[Line] = []
         """The empty row between unfolded reasoning and the text."""
         self._foot: list[Line] = []
+        self._text = folding.Body("", "", False)
         if entry.kind in ("notice", "error"):
             self._head, self._fold = frame.box(entry, width), []
             return
-        self._head = frame.head(entry, width)
+        self._text = folding.body_of(entry, view)
+        self._head = self._heading()
         self._count.add(entry.reasoning)
         self._fold = self._folded()
         self._unfold()
-        self._body = _Part(self._rows(entry), entry.text)
+        self._body = Part(self._rows(entry), self._text.shown)
         if entry.state != "streaming":
             self._end()
         self._reframe()
@@ -151,6 +62,27 @@ class EntryLayout:
     def height(self) -> int:
         """Rows in all, with the empty one that ends the entry."""
         return self._body_top + (self._body.rows.height if self._body else 0) + len(self._foot)
+
+    @property
+    def head_height(self) -> int:
+        """Rows that tell who speaks; 0 for a remark or a call, which are all text."""
+        return 0 if self._body is None or self.entry.kind == "tool" else len(self._head)
+
+    @property
+    def foldable(self) -> bool:
+        """Whether there is something to fold or unfold."""
+        return bool(self._fold) or self._text.is_long
+
+    @property
+    def all_open(self) -> bool:
+        """Whether nothing is folded."""
+        return (self.view.thought or not self._fold) and (self.view.text or not self._text.is_long)
+
+    @property
+    def hidden(self) -> str:
+        """Text that is folded away."""
+        thought = "" if self.view.thought else "".join(self._reasoning_text)
+        return "\n".join(filter(None, (thought, self._text.hidden)))
 
     @property
     def _body_top(self) -> int:
@@ -206,7 +138,7 @@ class EntryLayout:
 
     def toggle(self) -> None:
         """Fold or unfold the reasoning."""
-        self.unfolded = not self.unfolded
+        self.view = self.view._replace(thought=not self.view.thought)
         self._unfold()
         self._fold = self._folded()
         self._reframe()
@@ -216,14 +148,25 @@ class EntryLayout:
         """The reply is over; `entry` has the same text. False when it must be laid out anew instead: it has reference
         definitions that its earlier parts could not know."""
         self.entry = entry
-        if "]:" in entry.text and find_references(entry.text) != self._references:
+        markdown = isinstance(self._body and self._body.rows, MarkdownStream)
+        if markdown and "]:" in entry.text and find_references(entry.text) != self._references:
             return False
+        self.view = self.view._replace(text=True)
+        self._text = folding.body_of(entry, self.view)
         self._end()
         self._reframe()
         self.changed = max(0, self.height - len(self._foot))
         return True
 
+    def _heading(self) -> list[Line]:
+        if self.entry.kind != "tool":
+            return frame.head(self.entry, self.width, raw=self.view.raw)
+        sign = "" if not self._text.is_long else folding.UNFOLDED if self.view.text else folding.FOLDED
+        return call_row(self.entry, self.width, sign)
+
     def _rows(self, entry: Entry) -> Rows:
+        if self.view.raw:
+            return PlainStream(self.width, style=entry.kind)
         if entry.kind == "assistant":
             self._references = find_references(entry.text)
             return MarkdownStream(self.width, self._references)
@@ -237,14 +180,14 @@ class EntryLayout:
     def _folded(self) -> list[Line]:
         if not self._reasoning_text:
             return []
-        return frame.fold_row(self._count.words, self.width, unfolded=self.unfolded)
+        return folding.reasoning_row(self._count.words, self.width, unfolded=self.view.thought)
 
     def _unfold(self) -> None:
         self._thought = None
-        if self.unfolded and self._reasoning_text:
+        if self.view.thought and self._reasoning_text:
             lead = Span("│ ", "reasoning-bar")
             rows = PlainStream(self.width, style="reasoning", lead=lead)
-            self._thought = _Part(rows, "".join(self._reasoning_text))
+            self._thought = Part(rows, "".join(self._reasoning_text))
             if self.entry.state != "streaming":
                 self._thought.end()
 
@@ -252,19 +195,25 @@ class EntryLayout:
         written = self._body is not None and self._body.rows.height > 0
         self._gap = [Line(())] if written and self._thought is not None else []
         empty = not (written or self._fold)
-        self._foot = frame.foot(self.entry, self.width, empty=empty)
+        more = folding.more_row(self._text, self.width) if self.entry.kind != "tool" else []
+        self._foot = [*more, *frame.foot(self.entry, self.width, empty=empty)]
 
 
-def lay_out(entry: Entry, width: int, *, unfolded: bool = False) -> EntryLayout:
+def lay_out(entry: Entry, width: int, view: View = USUAL) -> EntryLayout:
     """An entry with all its rows, however long it takes."""
-    layout = EntryLayout(entry, width, unfolded=unfolded)
+    layout = EntryLayout(entry, width, view)
     while layout.busy:
         layout.advance()
     return layout
 
 
-def estimated_height(entry: Entry, width: int) -> int:
+def estimated_height(entry: Entry, width: int, view: View = USUAL) -> int:
     """About how many rows an entry takes; costs next to nothing."""
     width = max(width, 1)
-    text = entry.text
-    return 3 + text.count("\n") + len(text) // width + (1 if entry.reasoning else 0) + (2 if entry.note else 0)
+    text, end = entry.text, len(entry.text)
+    if entry.kind == "tool" and not view.text:
+        return 2
+    if not view.text and end > MAY_FOLD:
+        end = folding.fold_end(entry) or end
+    rows = text.count("\n", 0, end) + end // width
+    return 3 + rows + (1 if entry.reasoning else 0) + (2 if entry.note else 0)

@@ -6,11 +6,12 @@ are kept, heights stay. No widget in here.
 
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from time import thread_time
 from typing import NamedTuple
 
 from orca_tui.render.entry import Entry
+from orca_tui.render.folding import USUAL, View
 from orca_tui.render.heights import Heights
 from orca_tui.render.layout import EntryLayout, estimated_height
 from orca_tui.render.line import Line
@@ -35,19 +36,28 @@ class Item:
 
     entry: Entry
     layout: EntryLayout | None = None
-    unfolded: bool = False
-    more: list[str] = field(default_factory=list)
-    """Text that has streamed in since the entry came."""
-    more_reasoning: list[str] = field(default_factory=list)
+    view: View = USUAL
+    more: list[str] | None = None
+    """Text that has streamed in since the entry came. No list until then: thousands of them keep the collector busy."""
+    more_reasoning: list[str] | None = None
 
     def whole(self) -> Entry:
         """The entry with all its text; what has streamed in becomes part of it."""
         if self.more or self.more_reasoning:
-            text = "".join([self.entry.text, *self.more])
-            reasoning = "".join([self.entry.reasoning, *self.more_reasoning])
+            text = "".join([self.entry.text, *(self.more or ())])
+            reasoning = "".join([self.entry.reasoning, *(self.more_reasoning or ())])
             self.entry = replace(self.entry, text=text, reasoning=reasoning)
-            self.more, self.more_reasoning = [], []
+            self.more = self.more_reasoning = None
         return self.entry
+
+    def grow(self, text: str, *, reasoning: bool) -> None:
+        """Take more text."""
+        if reasoning:
+            self.more_reasoning = self.more_reasoning or []
+            self.more_reasoning.append(text)
+        else:
+            self.more = self.more or []
+            self.more.append(text)
 
 
 class Ledger:
@@ -66,6 +76,8 @@ class Ledger:
     def reset(self, entries: Sequence[Entry]) -> None:
         """Take other entries. Of two with one key the later one is reached by it."""
         self.items = [Item(entry) for entry in entries]
+        if entries and entries[-1].kind == "assistant":
+            self.items[-1].view = View(text=True)
         self._index = {entry.key: index for index, entry in enumerate(entries)}
         self.growing = {index for index, entry in enumerate(entries) if entry.state == "streaming"}
         self.set_width(self.width)
@@ -76,7 +88,7 @@ class Ledger:
         self._recent.clear()
         for item in self.items:
             item.layout = None
-        self.heights.reset([estimated_height(item.whole(), width) for item in self.items])
+        self.heights.reset([estimated_height(item.whole(), width, item.view) for item in self.items])
 
     def find(self, key: str) -> int | None:
         """Index of the entry with a key."""
@@ -84,8 +96,9 @@ class Ledger:
 
     def append(self, entry: Entry) -> int:
         """Add an entry at the end; its index."""
-        self.items.append(Item(entry))
-        self.heights.append(estimated_height(entry, self.width))
+        item = Item(entry, view=View(text=entry.state == "streaming"))
+        self.items.append(item)
+        self.heights.append(estimated_height(entry, self.width, item.view))
         index = self._index[entry.key] = len(self.items) - 1
         if entry.state == "streaming":
             self.growing.add(index)
@@ -96,9 +109,9 @@ class Ledger:
         if self._index.get(self.items[index].entry.key) == index:
             del self._index[self.items[index].entry.key]
         self._index[entry.key] = index
-        self.items[index] = Item(entry, unfolded=self.items[index].unfolded)
+        item = self.items[index] = Item(entry, view=self.items[index].view)
         self._recent.pop(index, None)
-        self.heights.set(index, estimated_height(entry, self.width))
+        self.heights.set(index, estimated_height(entry, self.width, item.view))
         if entry.state == "streaming":
             self.growing.add(index)
 
@@ -106,7 +119,7 @@ class Ledger:
         """The layout of an entry; made when there is none. A very long text may not be complete yet (`busy`)."""
         item = self.items[index]
         if item.layout is None:
-            item.layout = EntryLayout(item.whole(), self.width, unfolded=item.unfolded)
+            item.layout = EntryLayout(item.whole(), self.width, item.view)
             started = thread_time()
             while item.layout.incomplete:
                 item.layout.advance()
@@ -140,7 +153,7 @@ class Ledger:
         if index is None or not text or self.items[index].entry.state != "streaming":
             return False
         item = self.items[index]
-        (item.more_reasoning if reasoning else item.more).append(text)
+        item.grow(text, reasoning=reasoning)
         if item.layout is not None:
             (item.layout.feed_reasoning if reasoning else item.layout.feed)(text)
         self.growing.add(index)
@@ -151,8 +164,9 @@ class Ledger:
         much text still waits."""
         item = self.items[index]
         same, item.entry = item.whole().text == entry.text, entry
+        item.view = item.view._replace(text=True)
         if item.layout is None:
-            self.heights.set(index, estimated_height(entry, self.width))
+            self.heights.set(index, estimated_height(entry, self.width, item.view))
         elif not same or not item.layout.finish(entry):
             item.layout = None
             self._recent.pop(index, None)
@@ -160,21 +174,31 @@ class Ledger:
             item.layout.advance()
             self.heights.set(index, item.layout.height)
 
-    def toggle(self, index: int) -> None:
-        """Fold or unfold the reasoning of an entry."""
+    def look(self, index: int, view: View) -> None:
+        """Look at an entry in another way. A very long text may not be complete yet."""
         item = self.items[index]
-        item.unfolded = not item.unfolded
+        before, item.view = item.view, view
+        if item.layout is not None and before == view._replace(thought=before.thought):
+            if before != view:
+                item.layout.toggle()
+        else:
+            item.layout = None
+            self._recent.pop(index, None)
         layout = self.lay(index)
-        if layout.unfolded != item.unfolded:
-            layout.toggle()
+        started = thread_time()
+        while layout.incomplete and thread_time() - started < PATIENCE:
+            layout.advance()
+        if layout.busy:
+            self.growing.add(index)
+        self.heights.set(index, layout.height)
+
+    def whole_rows(self, index: int) -> EntryLayout:
+        """The layout of an entry with all its rows, however long it takes."""
+        layout = self.lay(index)
         while layout.incomplete:
             layout.advance()
         self.heights.set(index, layout.height)
-
-    def with_reasoning(self, seen: set[int]) -> int | None:
-        """The last entry with reasoning among those seen, else the last of all; `None` when there is none."""
-        having = [index for index, item in enumerate(self.items) if item.entry.reasoning or item.more_reasoning]
-        return max([index for index in having if index in seen] or having, default=None)
+        return layout
 
     def first_changed(self, index: int) -> int:
         """First row of the whole that the last `advance` of an entry may have changed."""

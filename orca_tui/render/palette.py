@@ -32,11 +32,14 @@ class Palette:
             self._named[names] = found
         return found
 
-    def segments(self, line: Line, kind: str, text_width: int, width: int) -> list[Segment]:
-        """A row of an entry of some kind, filled up to `width`; text, its ground and its fill are `text_width` wide."""
+    def segments(self, line: Line, kind: str, text_width: int, width: int, *, bar: str = "") -> list[Segment]:
+        """A row of an entry of some kind, filled up to `width`; text, its ground and its fill are `text_width` wide.
+        `bar`, `GUTTER` cells, is the cursor's mark in the place of the kind's own."""
         ground = kind if kind == "user" else ""
-        bar = BARS.get(kind, "  ")
-        ready = [Segment(bar, self.style(f"{ground} {kind}-bar" if kind in BARS else ""))]
+        if bar:
+            ready = [Segment(bar, self.style(f"{ground} cursor"))]
+        else:
+            ready = [Segment(BARS.get(kind, "  "), self.style(f"{ground} {kind}-bar" if kind in BARS else ""))]
         used = 0
         for span in line.spans:
             if span.text:

@@ -9,12 +9,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from orca_tui.render.entry import Entry, EntryState
-from orca_tui.render.ledger import Place
+from orca_tui.widgets.transcript_search import TranscriptSearch
 from orca_tui.widgets.transcript_style import COMPONENTS, CSS
-from orca_tui.widgets.transcript_view import TranscriptView
 
 
-class Transcript(TranscriptView):
+class Transcript(TranscriptSearch):
     """All entries of a session."""
 
     COMPONENT_CLASSES = COMPONENTS
@@ -29,14 +28,18 @@ class Transcript(TranscriptView):
         """Show other entries, from their end."""
         self._unselect()
         self._ledger.reset(entries)
+        self._cursor, self._target = len(entries) - 1, None
+        self.end_search()
         self._follow(True)
-        self._show()
+        self._changed()
 
     def add(self, entry: Entry) -> None:
         """Add an entry below the others. One with the key of an entry that is there takes its place."""
         if self._ledger.find(entry.key) is None:
-            self._ledger.append(entry)
-            self._show()
+            is_last = self._following and self._cursor == len(self._ledger.items) - 1 and self._target is None
+            index = self._ledger.append(entry)
+            self._cursor = index if is_last else self._cursor
+            self._changed()
         else:
             self.replace(entry.key, entry)
 
@@ -65,7 +68,7 @@ class Transcript(TranscriptView):
         fed = self._ledger.items[index].whole()
         told = fed.note if note is None else note
         self._ledger.finish(index, replace(fed, state=state, note=told, text=fed.text if text is None else text))
-        self._show()
+        self._changed()
 
     def replace(self, key: str, entry: Entry) -> None:
         """Show another entry (it may have another key) in the place of one; ignored when there is none."""
@@ -73,17 +76,18 @@ class Transcript(TranscriptView):
         if index is not None:
             self._unselect()
             self._ledger.replace(index, entry)
-            self._show()
+            self._changed()
 
     def go_to(self, key: str) -> bool:
         """Put the beginning of an entry at the top of the view; tells whether there is such an entry."""
-        index = self._ledger.find(key)
-        if index is not None:
-            self._follow(False)
-            self._place = Place(index, 0)
-            self._show()
-        return index is not None
+        return self.jump_to(key)
 
     def clear(self) -> None:
         """Take all entries away."""
         self.set_entries([])
+
+    def _changed(self) -> None:
+        self._entries_changed()
+        self._show(grown=True)
+        if self.has_focus:
+            self.post_message(self.CursorMoved())

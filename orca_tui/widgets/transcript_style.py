@@ -1,6 +1,4 @@
-"""Component classes, colours and keys of the transcript. Colours come from the theme's variables alone."""
-
-from textual.binding import Binding, BindingType
+"""Component classes and colours of the transcript. Colours come from the theme's variables alone."""
 
 PREFIX = "transcript--"
 
@@ -32,6 +30,11 @@ _STYLES = {
     "error-border": "color: $error;",
     "error-title": "color: $error; text-style: bold;",
     "error-hint": "text-style: italic;",
+    # what one is at
+    "cursor": "color: $accent; text-style: bold;",
+    "hit": "color: $match-foreground; background: $match-background; text-style: underline;",
+    "hit-current": "color: $match-foreground; background: $match-background; text-style: bold reverse;",
+    "chosen": "text-style: bold reverse;",
     # Markdown
     "strong": "text-style: bold;",
     "em": "text-style: italic;",
@@ -78,15 +81,3 @@ Transcript {
     + "".join([f"    & > .{PREFIX}{name} {{ {style} }}\n" for name, style in _STYLES.items()])
     + "}\n"
 )
-
-BINDINGS: list[BindingType] = [
-    Binding("up,k", "scroll_up", "Up", show=False, id="transcript.up"),
-    Binding("down,j", "scroll_down", "Down", show=False, id="transcript.down"),
-    Binding("pageup", "page_up", "Page up", show=False, id="transcript.page_up"),
-    Binding("pagedown,space", "page_down", "Page down", show=False, id="transcript.page_down"),
-    Binding("ctrl+u", "half_page(-1)", "Half a page up", show=False, id="transcript.half_up"),
-    Binding("ctrl+d", "half_page(1)", "Half a page down", show=False, id="transcript.half_down"),
-    Binding("home,g", "scroll_home", "To the beginning", show=False, id="transcript.home"),
-    Binding("end,G", "scroll_end", "To the end", show=False, id="transcript.end"),
-    Binding("enter", "toggle_reasoning", "Fold or unfold reasoning", show=False, id="transcript.reasoning"),
-]

@@ -20,7 +20,7 @@ from orca_tui.render.line import Span
 from orca_tui.render.palette import GUTTER, Palette, with_offsets, with_selection
 from orca_tui.render.selected import ROWS, selected_text
 from orca_tui.widgets.transcript_feed import Feed
-from orca_tui.widgets.transcript_style import BINDINGS, PREFIX
+from orca_tui.widgets.transcript_style import PREFIX
 
 MARGIN = 1
 """Cells right of the text."""
@@ -29,11 +29,12 @@ MOST_WIDTH = 120
 
 KEPT_STRIPS = 1_000
 
+Marks = dict[int, list[tuple[int, int, Style]]]
+"""By selection coordinate of a row: first character, end, style."""
+
 
 class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
     """Rows of entries, scrolled; follows the end when it is there."""
-
-    BINDINGS = BINDINGS
 
     class FollowChanged(Message, namespace="transcript"):
         """The view has left the end (`at_end` is false), or is there again and follows it."""
@@ -51,19 +52,6 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
     class TextBelow(Message, namespace="transcript"):
         """A reply goes on below the view, for the first time since it left the end."""
 
-    class LinkClicked(Message, namespace="transcript"):
-        """A link was clicked. `url` is http or https; nothing is opened here."""
-
-        def __init__(self, transcript: "TranscriptView", url: str) -> None:
-            super().__init__()
-            self.transcript = transcript
-            self.url = url
-
-        @property
-        def control(self) -> "TranscriptView":
-            """The transcript that sent it."""
-            return self.transcript
-
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id, classes=classes)
         self._ledger = Ledger()
@@ -75,7 +63,7 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
         self._quiet = False
         """True while the view scrolls by itself."""
         self._palette: Palette | None = None
-        self._strips: dict[int, tuple[tuple[Span, ...], str, Strip]] = {}
+        self._strips: dict[int, tuple[tuple[Span, ...], tuple[str, str], Strip]] = {}
 
     @property
     def at_end(self) -> bool:
@@ -95,6 +83,7 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
         if width != self._ledger.width:
             self._place = self._ledger.rescaled(self._place, width)
             self._unselect()
+            self._relaid()
         self._show()
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
@@ -118,8 +107,8 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
             self._told_below = False
             self.post_message(self.FollowChanged(self, at_end))
 
-    def _show(self, *, repaint: bool = True) -> None:
-        """Lay out what is in view, and scroll to where the view is to be."""
+    def _show(self, *, repaint: bool = True, grown: bool = False) -> None:
+        """Lay out what is in view, and scroll to where the view is to be. `grown`: only since there is more below."""
         height = self.size.height
         if not self._ledger.width or not height:
             return
@@ -127,17 +116,41 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
             self._place, filled = self._ledger.shown(self._place, height)
             self._follow(filled)
         if self._following:
-            self._place = self._ledger.end_place(height)
+            end = self._ledger.end_place(height)
+            if grown and self._stays(end):
+                self._follow(False)
+                self._place, _filled = self._ledger.shown(self._place, height)
+            else:
+                self._place = end
         self._set_height(self._ledger.heights.total)
         self._quiet = True
         try:
             self.scroll_target_y = self.scroll_y = float(self._ledger.row_of(self._place))
         finally:
             self._quiet = False
+        self._shown()
         if repaint:
             self.refresh()
         if self._ledger.growing:
             self._feed.wake()
+
+    def _stays(self, _end: Place) -> bool:
+        """Whether the view is not to go on to the end, which would begin there. For subclasses."""
+        return False
+
+    def _shown(self) -> None:
+        """What is in view may be something else now. For subclasses."""
+
+    def _relaid(self) -> None:
+        """Rows are laid out anew. For subclasses."""
+
+    def _seen(self) -> tuple[int, int]:
+        """First and last entry of which something is in view."""
+        last = self._ledger.place(self.scroll_offset.y + max(0, self.size.height - 1)).entry
+        first, row = self._place
+        if first < last and row + 1 >= self._ledger.heights[first]:
+            first += 1
+        return first, max(first, last)
 
     def _set_height(self, rows: int) -> None:
         """Change the scrollable height without a layout of the whole screen: the scrollbar is there anyway."""
@@ -150,7 +163,7 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
     def _grown(self, changed: int) -> None:
         """Rows from `changed` on are others: follow them, and repaint what is in view."""
         top = self.scroll_offset.y
-        self._show(repaint=False)
+        self._show(repaint=False, grown=True)
         if not self._following and not self._told_below:
             self._told_below = True
             self.post_message(self.TextBelow())
@@ -188,10 +201,11 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
             self._strips.clear()
         for index, at, line in self._ledger.rows(self.scroll_offset.y + first, count):
             coordinate, kind = index * ROWS + at, self._ledger.kind(index, at)
+            look = kind, self._bar(index, at) if kind or line.spans else ""
             kept = self._strips.get(coordinate)
-            if kept is None or kept[0] is not line.spans or kept[1] != kind:
-                strip = Strip(self.palette.segments(line, kind, text_width, width), width)
-                kept = self._strips[coordinate] = (line.spans, kind, strip)
+            if kept is None or kept[0] is not line.spans or kept[1] != look:
+                strip = Strip(self.palette.segments(line, kind, text_width, width, bar=look[1]), width)
+                kept = self._strips[coordinate] = (line.spans, look, strip)
             count -= 1
             yield coordinate, kept[2]
         below = Strip.blank(width, self.palette.base)
@@ -209,8 +223,11 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
         chosen = self._selection_style() if selection is not None else Style.null()
         filters = self.get_line_filters()
         background = self.background_colors[1]
+        marks = self._marks(crop.y, crop.height)
         strips = []
         for coordinate, strip in self._painted(crop.y, crop.height):
+            for start, end, style in marks.get(coordinate, ()):
+                strip = with_selection(strip, start, end, style)
             if selection is not None and (span := selection.get_span(coordinate)) is not None:
                 written = len(strip.text.rstrip())
                 end = written if span[1] < 0 else min(span[1], written)
@@ -219,6 +236,14 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
                 strip = strip.apply_filter(line_filter, background)
             strips.append(strip.crop(crop.x, crop.right))
         return strips
+
+    def _bar(self, _index: int, _at: int) -> str:
+        """What stands left of a row instead of the bar of its kind; empty: the bar. For subclasses."""
+        return ""
+
+    def _marks(self, _first: int, _count: int) -> Marks:
+        """What is drawn on rows of the view beyond their text. For subclasses."""
+        return {}
 
     # selection
 
@@ -234,65 +259,3 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
         """Rows have other coordinates now."""
         if self.is_attached and self.text_selection is not None:
             self.screen.clear_selection()
-
-    # mouse and keys
-
-    def on_click(self, event: events.Click) -> None:
-        """Fold or unfold reasoning, or tell which link it was."""
-        row = next(self._ledger.rows(self.scroll_offset.y + event.y, 1), None)
-        if row is None or self.text_selection is not None:
-            return
-        index, _at, line = row
-        if line.kind == "fold":
-            event.stop()
-            self._toggle(index)
-            return
-        target = self.render_line(event.y).crop(0, event.x).text
-        if url := line.link_at(len(target) - GUTTER):
-            event.stop()
-            self.post_message(self.LinkClicked(self, url))
-
-    def _toggle(self, index: int) -> None:
-        self._unselect()
-        self._ledger.toggle(index)
-        self._show()
-
-    def action_toggle_reasoning(self) -> None:
-        """Fold or unfold the reasoning that is lowest in view, else the newest."""
-        height = self.size.height
-        seen = {index for index, _at, _line in self._ledger.rows(self.scroll_offset.y, height)}
-        index = self._ledger.with_reasoning(seen)
-        if index is not None:
-            self._toggle(index)
-
-    def _by(self, rows: int) -> None:
-        self.scroll_to(y=self.scroll_offset.y + rows, animate=False)
-
-    def action_scroll_up(self) -> None:
-        """One row up."""
-        self._by(-1)
-
-    def action_scroll_down(self) -> None:
-        """One row down."""
-        self._by(1)
-
-    def action_page_up(self) -> None:
-        """One page up; a row stays in view."""
-        self._by(1 - self.size.height)
-
-    def action_page_down(self) -> None:
-        """One page down; a row stays in view."""
-        self._by(self.size.height - 1)
-
-    def action_half_page(self, direction: int) -> None:
-        """Half a page up (-1) or down (1)."""
-        self._by(direction * max(1, self.size.height // 2))
-
-    def action_scroll_home(self) -> None:
-        """To the first entry."""
-        self.scroll_to(y=0, animate=False)
-
-    def action_scroll_end(self) -> None:
-        """To the end, and follow it."""
-        self._follow(True)
-        self._show()

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from memory.text import clean, strip_unsafe
 from orca_tui.render.cleaning import Cleaner
 from orca_tui.render.entry import Entry
+from orca_tui.render.folding import View
 from orca_tui.render.layout import lay_out
 
 ESCAPES = json.loads((Path(__file__).parent / "data" / "escapes.json").read_text("utf-8"))
@@ -46,7 +47,7 @@ def test_hostile_text_is_harmless_in_every_block(entry: dict[str, object], kind:
     text = "".join(given_text) if isinstance(given_text, list) else str(given_text)
     for source in (text, f"```\n{text}\n```", f"| a |\n|---|\n| {text} |", f"[{text}](https://x.example/{text})"):
         shown = Entry("1", kind, source, reasoning=text, title=text, note=text, model=text)  # type: ignore[arg-type]
-        layout = lay_out(shown, width, unfolded=True)
+        layout = lay_out(shown, width, View(thought=True, text=True))
         rows = [layout.row(index) for index in range(layout.height)]
         assert all(strip_unsafe(row.text) == row.text and "\n" not in row.text and "\t" not in row.text for row in rows)
         assert all(row.width <= max(width, 2) for row in rows)

@@ -8,9 +8,11 @@ import pytest
 
 from orca_tui.render import stream
 from orca_tui.render.entry import Entry
+from orca_tui.render.folding import View
 from orca_tui.render.inline import inline_spans, plain_spans
-from orca_tui.render.layout import SLICE, EntryLayout
+from orca_tui.render.layout import EntryLayout
 from orca_tui.render.parser import parse_blocks
+from orca_tui.render.part import SLICE
 
 BRACKETS = [
     "[",
@@ -175,7 +177,7 @@ def test_a_long_text_is_laid_out_in_slices(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(stream.MarkdownStream, "update", counted)
     for text in ("word " * 4_000, "a\n" * 4_000):
         taken.clear()
-        layout = EntryLayout(Entry("1", "assistant", text), 60)
+        layout = EntryLayout(Entry("1", "assistant", text), 60, View(text=True))
         while layout.incomplete:
             layout.advance()
         assert sum(taken) == len(text)

@@ -291,8 +291,8 @@ async def test_what_is_typed_in_the_transcript_goes_to_the_composer(home: Path) 
         await write(pilot, "Question")
         await idle(pilot)
         app.chat.transcript.focus()
-        await pilot.press("j", "k", "y", "e", "s")
-        await until(pilot, lambda: app.chat.composer.text == "yes")
+        await pilot.press("j", "k", "s", "o")
+        await until(pilot, lambda: app.chat.composer.text == "so")
 
 
 @pytest.mark.parametrize(("key", "name"), [("f3", "sidebar"), ("f4", "panel")])

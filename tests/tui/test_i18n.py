@@ -18,6 +18,7 @@ from orca_tui.i18n import _, language, set_language
 from orca_tui.i18n_zh import TEXTS
 from orca_tui.journal_lines import ACTIONS, REASONS
 from orca_tui.memory_keys import MEMORY_KEYS
+from orca_tui.message_keys import MESSAGE_KEYS
 from orca_tui.pages import EDITOR_KEYS
 from orca_tui.provider_words import DETAILS, detail_said
 from orca_tui.screens.model_picker import OTHER
@@ -56,6 +57,7 @@ def spoken() -> dict[str, str]:
     texts |= dict.fromkeys(("stopped", "failed", "interrupted"), "render/frame.py")
     texts |= dict.fromkeys(get_args(Role), "pages.py")
     texts |= dict.fromkeys(("Local model", "Demo", OTHER, *DETAILS), "screens/model_picker.py")
+    texts |= {text: "message_keys.py" for key in MESSAGE_KEYS for text in (key.word, key.summary)}
     texts |= {text: "memory_keys.py" for key in MEMORY_KEYS for text in (key.word, key.summary)}
     texts |= {text: "session_keys.py" for key in SESSION_KEYS for text in (key.word, key.summary)}
     texts |= dict.fromkeys((*get_args(MemoryType), *ACTIONS, *REASONS), "widgets/memory_detail.py")

@@ -45,8 +45,10 @@ class Harness(App[None]):
         self.heard.append(event.url)
 
 
-def seen(transcript: Transcript) -> list[str]:
-    return [strip.text.rstrip() for strip in transcript.render_lines(transcript.size.region)]
+def seen(transcript: Transcript, *, bars: bool = True) -> list[str]:
+    """Rows of the view; without `bars` also without the cursor's mark."""
+    rows = [strip.text.rstrip() for strip in transcript.render_lines(transcript.size.region)]
+    return rows if bars else [row[2:] for row in rows]
 
 
 def flush(transcript: Transcript) -> None:
@@ -75,16 +77,16 @@ async def test_a_reply_streams_at_the_end() -> None:
         view = app.transcript
         view.begin(Entry("r", "assistant", "", model="tiny"))
         await pilot.pause()
-        assert seen(view)[-2] == "▏ …"
+        assert seen(view)[-2] == "┃ …"
         view.feed("r", "Some **bo")
         flush(view)
-        assert seen(view)[-2] == "▏ Some bo"
+        assert seen(view)[-2] == "┃ Some bo"
         view.feed("r", "ld** text\n\n" + LONG)
         flush(view)
-        assert seen(view)[-2] == "▏ Paragraph 39 of the answer."
+        assert seen(view)[-2] == "┃ Paragraph 39 of the answer."
         view.finish("r", state="stopped", note="stopped by you")
         await pilot.pause()
-        assert seen(view)[-4:] == ["▏ Paragraph 39 of the answer.", "▏", "▏ ■ stopped by you", ""]
+        assert seen(view)[-4:] == ["┃ Paragraph 39 of the answer.", "┃", "┃ ■ stopped by you", ""]
         assert view.at_end
 
 
@@ -96,7 +98,7 @@ async def test_finish_with_another_text_shows_that_text() -> None:
         view.feed("r", "partial")
         flush(view)
         view.finish("r", state="complete", text="The **whole** text.")
-        assert seen(view)[:2] == ["▏ Assistant", "▏ The whole text."]
+        assert seen(view)[:2] == ["❯ Assistant", "┃ The whole text."]
         assert view.entries[-1].text == "The **whole** text."
 
 
@@ -118,7 +120,7 @@ async def test_reading_back_is_not_disturbed_by_the_stream() -> None:
         await pilot.press("G")
         await pilot.pause()
         assert view.at_end
-        assert seen(view)[-3] == "  │ A remark │"
+        assert seen(view)[-3] == "┃ │ A remark │"
         assert app.heard == [False, True]
 
 
@@ -126,19 +128,19 @@ async def test_scrolling_by_pages_leaves_no_row_out() -> None:
     app = Harness(talk(60))
     async with app.run_test(size=(50, 15)):
         view = app.transcript
-        back = [seen(view)]
+        back = [seen(view, bars=False)]
         while view.scroll_y > 0:
             view.action_page_up()
-            back.append(seen(view))
+            back.append(seen(view, bars=False))
         assert all(later[-1] == earlier[0] for earlier, later in pairwise(back[:-1]))
-        down = [seen(view)]
+        down = [seen(view, bars=False)]
         while not view.at_end:
             view.action_half_page(1)
-            down.append(seen(view))
+            down.append(seen(view, bars=False))
         half = view.size.height // 2
         assert all(later[:-half] == earlier[half:] for earlier, later in pairwise(down[:-1]))
         for pages in (back, down):
-            assert {row.split()[2] for page in pages for row in page if "Message" in row} == {*map(str, range(60))}
+            assert {row.split()[1] for page in pages for row in page if "Message" in row} == {*map(str, range(60))}
 
 
 @pytest.mark.parametrize("key", ["g", "home"])
@@ -146,9 +148,13 @@ async def test_to_the_beginning_and_back(key: str) -> None:
     app = Harness(talk(200))
     async with app.run_test(size=(60, 20)) as pilot:
         await pilot.press(key)
-        assert seen(app.transcript)[:2] == ["▌ You", "▌ Message 0"]
+        assert seen(app.transcript)[:2] == ["❯ You", "┃ Message 0"]
         await pilot.press("j", "down", "k")
-        assert seen(app.transcript)[0] == "▌ Message 0"
+        assert [row for row in seen(app.transcript) if row[:1] in "❯┃" and row] == [
+            "❯ Assistant",
+            "┃ ▸ reasoning, 1 word",
+            "┃ Message 1 word",
+        ]
         await pilot.press("end")
         assert app.transcript.at_end
 
@@ -268,11 +274,11 @@ async def test_clicking_and_dragging_while_a_reply_streams() -> None:
 async def test_reasoning_unfolds_by_click_and_by_key() -> None:
     app = Harness([Entry("1", "assistant", "Yes.", reasoning="Because of it.")])
     async with app.run_test(size=(60, 20)) as pilot:
-        assert seen(app.transcript)[1] == "▏ ▸ reasoning, 3 words"
+        assert seen(app.transcript)[1] == "┃ ▸ reasoning, 3 words"
         await pilot.click(Transcript, offset=(6, 1))
-        assert seen(app.transcript)[1:3] == ["▏ ▾ reasoning, 3 words", "▏ │ Because of it."]
+        assert seen(app.transcript)[1:3] == ["┃ ▾ reasoning, 3 words", "┃ │ Because of it."]
         await pilot.press("enter")
-        assert seen(app.transcript)[1:3] == ["▏ ▸ reasoning, 3 words", "▏ Yes."]
+        assert seen(app.transcript)[1:3] == ["┃ ▸ reasoning, 3 words", "┃ Yes."]
 
 
 async def test_only_web_links_answer_a_click() -> None:
@@ -327,7 +333,7 @@ async def test_ten_thousand_entries_lay_out_a_screen() -> None:
         await pilot.press("pageup", "pageup", "g", "G")
         view.add(Entry("last", "user", "One more"))
         assert sum(item.layout is not None for item in view._ledger.items) < 150
-        assert seen(view)[-2] == "▌ One more"
+        assert seen(view)[-2] == "┃ One more"
 
 
 async def test_entries_that_are_gone_are_ignored() -> None:
@@ -351,7 +357,7 @@ async def test_an_entry_is_replaced_in_its_place() -> None:
         view.replace("r", Entry("r-error", "error", "It failed.", title="Model"))
         view.add(Entry("r-error", "error", "It failed again.", title="Model"))
         assert [entry.key for entry in view.entries] == ["0", "1", "r-error"]
-        assert "  │ It failed again. │" in seen(view)
+        assert "│ It failed again. │" in seen(view, bars=False)
 
 
 async def test_selection_shows_without_colours(monkeypatch: pytest.MonkeyPatch) -> None:
