@@ -14,6 +14,7 @@ from memory.config import Home, LLMSettings, Secret, Settings, SiliconFlowSettin
 from memory.errors import ConfigError
 from memory.settings.schema import Checker
 from memory.settings.source import Source, parse_toml, read_source
+from memory.settings.tool_checks import tool_warnings, without_commands
 from memory.text import label
 
 SILICONFLOW_KEY = "SILICONFLOW_API_KEY"
@@ -67,6 +68,8 @@ def _check(data: dict[str, Any], source: Source, env: Mapping[str, str] | None) 
         settings = _without_exposed_keys(settings, source, warnings)
     if not source.guarded:
         settings = _without_commands(settings, source, warnings)
+        settings = without_commands(settings, source, warnings)
+    warnings += tool_warnings(settings, source)
     settings = _with_environment(settings, env)
     warnings += [*_unset_variables(settings, env)]
     return settings, warnings

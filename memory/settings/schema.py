@@ -13,6 +13,7 @@ from typing import Any, Literal, Protocol, TypeVar, get_args, get_origin, get_ty
 
 from memory.config import BranchSettings, Secret, Settings
 from memory.errors import ConfigError
+from memory.settings.shipped_agents import SHIPPED_AGENTS
 from memory.text import label
 
 T = TypeVar("T")
@@ -202,7 +203,8 @@ class Checker:
                     raise self._refusal(
                         here, "is no name for it: letters, digits, _ and -, at most 64", "Rename the section."
                     )
-                start: Any = base[name] if name in base else kind()
+                known: Mapping[str, Any] = {**SHIPPED_AGENTS, **base} if path == ("agents",) else base
+                start: Any = known[name] if name in known else kind()
                 values[name] = self.build(start, value, here)
             else:
                 values[name] = self._text(value, here) if kind is str else self._json(value, here)

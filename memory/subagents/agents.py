@@ -6,10 +6,8 @@ from difflib import get_close_matches
 from memory.config import AgentSettings
 from memory.errors import ToolFailed
 from memory.settings.shipped_agents import SHIPPED_AGENTS
+from memory.settings.tool_checks import NOT_FOR_AGENTS
 from memory.text import label
-
-NOT_FOR_AGENTS = frozenset(("memory_search", "memory_save"))
-"""A subagent gets no memory but what its caller passes, and leaves none."""
 
 
 def agents_of(settings: Mapping[str, AgentSettings]) -> dict[str, AgentSettings]:
