@@ -20,6 +20,7 @@ from memory.errors import OrcaError
 from memory.text import clean, label
 from orca_tui import commands, keys
 from orca_tui.draft import DraftKeeper
+from orca_tui.elsewhere import Elsewhere
 from orca_tui.i18n import _, set_language
 from orca_tui.leaving import Leaving
 from orca_tui.memory_room import MemoryRoom
@@ -33,6 +34,7 @@ from orca_tui.startup import Startup
 from orca_tui.terminal import write_log
 from orca_tui.themes import VARIABLES, variable_defaults
 from orca_tui.theming import ThemeShelf
+from orca_tui.transcript_room import TranscriptRoom
 from orca_tui.widgets.composer import Composer
 from orca_tui.work import start
 
@@ -51,7 +53,7 @@ SWITCH_INTERVAL = 0.001
 """Seconds that a busy thread (imports, the tokenizer) may keep the screen waiting; Python's own 5 ms show in typing."""
 
 
-class OrcaApp(MemoryRoom, SettingsRoom, SessionRoom, App[object], inherit_bindings=False):
+class OrcaApp(MemoryRoom, SettingsRoom, SessionRoom, TranscriptRoom, Elsewhere, App[object], inherit_bindings=False):
     """The terminal app. `chat` and `embedder` replace what the settings would choose (tests, demo)."""
 
     TITLE = "orca"
@@ -130,6 +132,7 @@ class OrcaApp(MemoryRoom, SettingsRoom, SessionRoom, App[object], inherit_bindin
         """The first frame is on the screen: now the store, then the model."""
         if not self.is_headless:
             self._leaving.catch_signals()
+            self.watch_elsewhere(self.set_interval)
         self.chat.composer.set_commands([(c.name, _(c.summary)) for c in commands.COMMANDS])
         self.warn(self._warnings)
         self.set_timer(FIRST_KEYS, lambda: self.spawn("startup", self._startup.run))
@@ -160,11 +163,6 @@ class OrcaApp(MemoryRoom, SettingsRoom, SessionRoom, App[object], inherit_bindin
         """At the end, nothing is below."""
         if event.at_end:
             self.chat.composer.border_title = None
-
-    def on_transcript_link_clicked(self, event: "Transcript.LinkClicked") -> None:
-        """The target is said before the browser has it."""
-        self.chat.hint_line.say(event.url)
-        self.open_url(event.url)
 
     def on_session_list_chosen(self, event: "SessionList.Chosen") -> None:
         """Open it; an overlay goes."""

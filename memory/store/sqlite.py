@@ -133,6 +133,10 @@ class SQLiteStore(
             "schema_version": schema_version,
         }
 
+    def foreign_changes(self) -> int:
+        """A number that is another one after every commit by another process."""
+        return self._db.foreign_changes()
+
     def close(self) -> None:
         """Finish writes and let go of the file. Safe to call twice."""
         self._db.close()
