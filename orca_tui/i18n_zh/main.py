@@ -87,7 +87,6 @@ TEXTS: dict[str, str] = {
     "Choose the model that answers": "选择回答的模型",
     "Change the colours": "更换配色",
     "Change the language of the screen": "更换界面语言",
-    "Show where the settings file is": "显示设置文件的位置",
     "Check what works here": "检查本机环境",
     "Save and leave": "保存并退出",
     "Begin a new session": "新建会话",
@@ -157,12 +156,6 @@ TEXTS: dict[str, str] = {
     "Any key can be changed in the settings file, below [keys].": "所有按键都能在设置文件的 [keys] 下修改。",
     "Message": "消息",
     "Summary": "摘要",
-    "Data": "数据",
-    "Themes": "配色",
-    "Log": "日志",
-    "orca-tui config set KEY VALUE changes one setting and keeps your comments.": (
-        "orca-tui config set KEY VALUE 修改一项设置，注释会保留。"
-    ),
     "Nothing found.": "没有找到。",
     "{n} turns": "{n} 轮",
     "Esc closes": "Esc 关闭",

@@ -15,6 +15,7 @@ from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import Input, Static
 
+from memory.config import Secret
 from memory.errors import OrcaError
 from memory.text import clean, label
 from orca_tui import settings_fields, settings_pages
@@ -51,12 +52,13 @@ class SettingsScreen(SettingsActs, Screen[None]):
         self.desk = desk
         self.page: PageName = page
         self._edited: Field | None = None
+        self._explained: KeyPath | None = None
         self._clashed: Mapping[KeyPath, str | None] | None = None
         """What could not be written because the file has another value by now; the same once more writes it."""
 
     def compose(self) -> ComposeResult:
         """Title, the two lists, the input, what a field is for, keys."""
-        self.pages = PageList(id="settings-pages")
+        self.pages = PageList(self.page, id="settings-pages")
         self.fields = FieldList(id="settings-fields")
         self.field_input = Input(id="settings-input")
         self.field_input.cursor_blink = self.desk.settings.ui.cursor_blink
@@ -72,8 +74,6 @@ class SettingsScreen(SettingsActs, Screen[None]):
 
     def on_mount(self) -> None:
         """What the file says now."""
-        self.pages.rebuild()
-        self.pages.move_to(self.page)
         self.show_page()
         start(self, "look", self.look)
 
@@ -127,11 +127,12 @@ class SettingsScreen(SettingsActs, Screen[None]):
         return settings_fields.value_of(self.desk.settings, field.path)
 
     def _explain(self, item: Shown | None) -> None:
+        self._explained = item.path if item is not None else None
         if isinstance(item, Field):
             value = self._value(item)
             facts = [self.desk.origin(item.path, value)]
-            if default := settings_fields.as_text(item.default):
-                facts.append(_("default: {value}", value=default))
+            if value != item.default and not isinstance(item.default, Secret) and item.default not in (None, "", ()):
+                facts.append(_("default: {value}", value=settings_fields.shown(item.default)))
             if allowed := settings_fields.allowed(item):
                 facts.append(allowed)
             if item.waits:
@@ -172,8 +173,9 @@ class SettingsScreen(SettingsActs, Screen[None]):
 
     def on_field_list_moved(self, event: FieldList.Moved) -> None:
         """Explain another field."""
-        self._clashed = None
-        if self._edited is None:
+        path = event.item.path if event.item is not None else None
+        if self._edited is None and path != self._explained:
+            self._clashed = None
             self._explain(event.item)
 
     def on_descendant_focus(self) -> None:

@@ -39,9 +39,19 @@ class PageList(LineList):
 
         page: PageName
 
+    def __init__(self, page: PageName, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
+        """`page`: where the cursor is to begin with."""
+        super().__init__(id=id)
+        self._cursor = list(PAGES).index(page)
+
     def build(self, width: int) -> Sequence[Row]:  # noqa: ARG002
         """One line a page."""
-        return [text_row(f" {_(PAGES[page])}", "", page) for page in PAGES]
+        return [Row(lambda page=page: self._line(page), page) for page in PAGES]  # type: ignore[misc]
+
+    def _line(self, page: PageName) -> Content:
+        if page == self.cursor_key:
+            return Content.assemble(("▌", "$accent"), (_(PAGES[page]), "bold"))
+        return Content(f" {_(PAGES[page])}")
 
     def choose(self, key: Hashable) -> None:
         """Enter, or a click."""
@@ -49,6 +59,7 @@ class PageList(LineList):
 
     def cursor_moved(self) -> None:
         """Its page is shown at once."""
+        self.redraw()
         if self.cursor_key is not None:
             self.post_message(self.Moved(cast("PageName", self.cursor_key)))
 
