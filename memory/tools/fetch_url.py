@@ -152,7 +152,7 @@ async def _get(client: "httpx2.AsyncClient", target: _Target) -> "str | _Target"
         body, is_cut = await _body(response)
     finally:
         await response.aclose()
-    text = _text(body, response.headers.get("content-type", ""))
+    text = await asyncio.to_thread(_text, body, response.headers.get("content-type", ""))
     end = f"\n[cut: only the first {MAX_BYTES // 1024**2} MiB were read]" if is_cut else ""
     status = "" if response.status_code < 400 else f"[the server answered {response.status_code}]\n"
     return f"{status}{text}{end}"

@@ -4,7 +4,9 @@ import codecs
 import re
 from html.parser import HTMLParser
 
-_SKIPPED = {"script", "style", "template", "svg", "iframe", "object", "noscript", "canvas", "math"}
+_HIDDEN = re.compile(r"<!--|<(script|style|template|svg|iframe|object|noscript|canvas|math|textarea)\b", re.IGNORECASE)
+_NO_TAG = re.compile(r"<(?![a-zA-Z/!?][^<>]{0,20000}>)")
+"""A sign that begins no tag; the parser would look for its end again and again."""
 _BLOCKS = {
     *(
         "address",
@@ -24,56 +26,66 @@ _BLOCKS = {
     *("h1", "h2", "h3", "h4", "h5", "h6", "header", "hr", "li", "main", "nav", "ol", "p", "pre", "section", "table"),
     *("title", "tr", "ul"),
 }
+_BLANKS = re.compile(r"\s+")
 _CHARSET = re.compile(rb"""<meta[^>]{0,200}charset\s*=\s*["']?([\w.:-]{1,40})""", re.IGNORECASE)
-_BLANKS = re.compile(r"[ \t\r\f\v\xa0]+")
-_LINES = re.compile(r"\s*\n\s*\n\s*")
 
 
 class _Words(HTMLParser):
-    """Collects text; in a block that is skipped, nothing."""
+    """Collects text."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
         self.pieces: list[str] = []
-        self._skipping: list[str] = []
         self._as_it_is = 0
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:  # noqa: ARG002
-        if tag in _SKIPPED:
-            self._skipping.append(tag)
-        elif not self._skipping:
-            self._as_it_is += tag == "pre"
-            if tag in _BLOCKS:
-                self.pieces.append("\n- " if tag == "li" else "\n")
-            elif tag in ("td", "th"):
-                self.pieces.append(" | ")
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag not in _SKIPPED:
-            self.handle_starttag(tag, attrs)
+        self._as_it_is += tag == "pre"
+        if tag in _BLOCKS:
+            self.pieces.append("\n- " if tag == "li" else "\n")
+        elif tag in ("td", "th"):
+            self.pieces.append(" | ")
 
     def handle_endtag(self, tag: str) -> None:
-        if self._skipping:
-            if tag in self._skipping:
-                del self._skipping[self._skipping.index(tag) :]
-            return
         if tag == "pre" and self._as_it_is:
             self._as_it_is -= 1
         if tag in _BLOCKS:
             self.pieces.append("\n")
 
     def handle_data(self, data: str) -> None:
-        if not self._skipping:
-            self.pieces.append(data if self._as_it_is else re.sub(r"\s+", " ", data))
+        self.pieces.append(data if self._as_it_is else _BLANKS.sub(" ", data))
 
 
 def page_text(html: str) -> str:
-    """The text of a page, a paragraph a line; broken markup is taken as it comes."""
+    """The text of a page, a paragraph a line; broken markup is taken as it comes. Linear in its length."""
     words = _Words()
-    words.feed(html)
+    words.feed(_NO_TAG.sub("&lt;", _without_hidden(html)))
     words.close()
-    lines = "".join(words.pieces)
-    return _LINES.sub("\n\n", "\n".join(_BLANKS.sub(" ", line).rstrip() for line in lines.split("\n"))).strip()
+    found: list[str] = []
+    for line in "".join(words.pieces).split("\n"):
+        if line.strip() or (found and found[-1]):  # one empty line for any number
+            found.append(line.rstrip())
+    return "\n".join(found).strip()
+
+
+def _without_hidden(html: str) -> str:
+    """The page without comments, scripts and whatever else is no text of it."""
+    kept: list[str] = []
+    position = 0
+    while (begin := _HIDDEN.search(html, position)) is not None:
+        kept.append(html[position : begin.start()])
+        tag = begin[1]
+        end = html.find("-->", begin.end()) if tag is None else _end_of(html, tag, begin.end())
+        if end < 0:
+            return "".join(kept)
+        position = end + len("-->") if tag is None else end
+    kept.append(html[position:])
+    return "".join(kept)
+
+
+def _end_of(html: str, tag: str, start: int) -> int:
+    """Behind the closing tag; -1 when there is none."""
+    found = re.compile(f"</{tag}\\b[^>]{{0,200}}>", re.IGNORECASE).search(html, start)
+    return found.end() if found is not None else -1
 
 
 def decode(body: bytes, charset: str, *, is_html: bool) -> str:
