@@ -28,10 +28,14 @@ if TYPE_CHECKING:
         Event,
         MemoryChanged,
         MessageStored,
+        Noticed,
         QueueChanged,
         ReasoningDelta,
         SavingChanged,
         TextDelta,
+        ToolFinished,
+        ToolsAsked,
+        ToolStarted,
         TurnEvent,
         TurnFailed,
         TurnFinished,
@@ -39,10 +43,12 @@ if TYPE_CHECKING:
         Waiting,
     )
     from memory.manager import MemoryManager
+    from memory.options import SessionOptions
     from memory.provider.base import ChatMessage, ChatModel, Embedder
     from memory.settings import load_settings
     from memory.store import open_store
     from memory.store.base import Store
+    from memory.turns.attachments import Attachment, load_attachment
     from memory.types import (
         ContextReport,
         ContextWindow,
@@ -70,10 +76,14 @@ _PLACES = {
         "Event",
         "MemoryChanged",
         "MessageStored",
+        "Noticed",
         "QueueChanged",
         "ReasoningDelta",
         "SavingChanged",
         "TextDelta",
+        "ToolFinished",
+        "ToolsAsked",
+        "ToolStarted",
         "TurnEvent",
         "TurnFailed",
         "TurnFinished",
@@ -81,10 +91,12 @@ _PLACES = {
         "Waiting",
     ),
     "manager": ("MemoryManager",),
+    "options": ("SessionOptions",),
     "provider.base": ("ChatMessage", "ChatModel", "Embedder"),
     "settings": ("load_settings",),
     "store": ("open_store",),
     "store.base": ("Store",),
+    "turns.attachments": ("Attachment", "load_attachment"),
     "types": (
         "ContextReport",
         "ContextWindow",
@@ -102,6 +114,7 @@ _PLACES = {
 _MODULE_OF = {name: f"memory.{module}" for module, names in _PLACES.items() for name in names}
 
 __all__ = [
+    "Attachment",
     "ChatMessage",
     "ChatModel",
     "Clock",
@@ -123,6 +136,7 @@ __all__ = [
     "Message",
     "MessageStored",
     "NewMemory",
+    "Noticed",
     "OrcaError",
     "ProviderError",
     "QueueChanged",
@@ -131,12 +145,16 @@ __all__ = [
     "Scope",
     "Secret",
     "Session",
+    "SessionOptions",
     "Settings",
     "ShortTermMemory",
     "Store",
     "StoreError",
     "SystemClock",
     "TextDelta",
+    "ToolFinished",
+    "ToolStarted",
+    "ToolsAsked",
     "Turn",
     "TurnEvent",
     "TurnFailed",
@@ -144,6 +162,7 @@ __all__ = [
     "UpkeepChanged",
     "Usage",
     "Waiting",
+    "load_attachment",
     "load_settings",
     "open_store",
     "route_branch",

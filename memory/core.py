@@ -218,6 +218,14 @@ class Core:
         self.engine.use_settings(settings)
         self.equipment.use_settings(settings)
 
+    async def drop_files(self) -> int:
+        """Remove what went with messages that are erased now; tells how many files. Raises leaves of `StoreError`."""
+
+        def work() -> int:
+            return self.files.drop_unreferenced(self.store.attachments(), spared=0.0)
+
+        return await asyncio.to_thread(work)
+
     async def embedder(self) -> Embedder | None:
         """What makes vectors, built at the first call; `None` when it is switched off. Raises leaves of `OrcaError`."""
         if self._embedder_known:

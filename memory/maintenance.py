@@ -27,7 +27,7 @@ from memory.writing.gist import gist
 from memory.writing.remember import Rememberer
 from memory.writing.secrets import masked, secret_kind
 from memory.writing.title import TURNS, title_by_model, title_by_words
-from memory.writing.trust import typed_text
+from memory.writing.trust import TAINTED, typed_text
 from memory.writing.worth import is_grounded, is_small_talk
 
 log = logging.getLogger(__name__)
@@ -177,9 +177,15 @@ class Maintenance:
             await asyncio.to_thread(self._store.update_message, message.id, metadata={EXTRACTED: True})
 
     async def _summarise(self, session: Session, user: Message, reply: Message) -> None:
-        question, answer = masked(user.content), masked(reply.content)
-        summary = await self._ask("summary", lambda model: summarise(model, question, answer))
-        text = summary or gist(question, answer)
+        """Not again when the reply was gone on with. Of a turn that foreign text came into only what the user said."""
+        if await asyncio.to_thread(self._is_summarised, session.id, reply.id):
+            return
+        question, answer, summary = masked(user.content), masked(reply.content), None
+        if reply.metadata.get(TAINTED):
+            text = gist(masked(typed_text(user)) or question, "")
+        else:
+            summary = await self._ask("summary", lambda model: summarise(model, question, answer))
+            text = summary or gist(question, answer)
 
         def write() -> int:
             row = self._store.add_short_term(
@@ -193,6 +199,9 @@ class Maintenance:
             return row.id
 
         self._notify(MemoryChanged(session.id, "short_term", "add", (await asyncio.to_thread(write),)))
+
+    def _is_summarised(self, session_id: str, reply_id: int) -> bool:
+        return any(row.last_message_id == reply_id for row in self._store.short_term(session_id))
 
     async def _drop_old_summaries(self, session_id: str, waiting: Sequence[Message] = ()) -> None:
         """Keep the newest summaries, and older ones of turns that still wait for extraction."""

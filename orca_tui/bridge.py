@@ -140,6 +140,9 @@ class Bridge:
     def _keep(self, live: LiveTurn, event: TurnEvent) -> None:
         match event:
             case MessageStored(message=message) if message.role == "assistant":
+                if live.reply is not None and live.reply.id != message.id:  # the one before it asked for tools
+                    live.text.clear()
+                    live.reasoning.clear()
                 live.reply = message
             case MessageStored(message=message) if message.role == "user":
                 live.target.is_sending = False

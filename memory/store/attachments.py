@@ -58,14 +58,14 @@ class AttachmentFiles:
             raise AttachmentError("A file that went with a message is not there any more.", hint="Attach it again.")
         return data
 
-    def drop_unreferenced(self, referenced: Collection[str], *, now: float | None = None) -> int:
-        """Remove the files that no message refers to; tells how many. `now`: seconds since the epoch."""
-        oldest, dropped = (time.time() if now is None else now) - YOUNG, 0
+    def drop_unreferenced(self, referenced: Collection[str], *, spared: float = YOUNG) -> int:
+        """Remove the files that no message refers to, but for those younger than `spared` seconds; tells how many."""
+        oldest, dropped = time.time() - spared, 0
         if not self._root.is_dir():
             return 0
         for path in self._root.iterdir():
             with suppress(OSError):
-                if path.name not in referenced and path.is_file() and path.stat().st_mtime < oldest:
+                if path.name not in referenced and path.is_file() and path.stat().st_mtime <= oldest:
                     path.unlink()
                     dropped += 1
         return dropped

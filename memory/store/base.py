@@ -127,6 +127,10 @@ class Store(RunStore, Protocol):
         """All messages of a session, those of every fork, the first stored first."""
         ...
 
+    def attachments(self) -> set[str]:
+        """The SHA-256 of every kept file that a message refers to."""
+        ...
+
     def recover_interrupted(self, is_alive: OwnerCheck) -> list[Message]:
         """Mark replies left `streaming` by a process that is gone as `stopped` with `metadata.interrupted`.
 

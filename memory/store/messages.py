@@ -130,6 +130,16 @@ class MessagePart(StorePart):
             )
             return [to_message(row) for row in rows]
 
+    def attachments(self) -> set[str]:
+        """The SHA-256 of every kept file that a message refers to."""
+        with self._db.read() as connection:
+            rows = connection.execute(
+                "SELECT DISTINCT file.value ->> '$.sha256'"
+                " FROM main_messages, json_each(metadata, '$.attachments') AS file"
+                " WHERE metadata LIKE '%\"attachments\"%' AND file.type = 'object'"
+            )
+            return {name for (name,) in rows if isinstance(name, str)}
+
     def recover_interrupted(self, is_alive: OwnerCheck) -> list[Message]:
         """Mark replies left `streaming` by a process that is gone as `stopped` with `metadata.interrupted`.
 

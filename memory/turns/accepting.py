@@ -41,9 +41,7 @@ def accept(context: TurnContext, session_id: str, order: Order) -> Accepted:
 
 def _sent(context: TurnContext, session: Session, order: Order) -> Accepted:
     text, files, spans = with_files(order.text, order.attachments)
-    for attachment in order.attachments:
-        if attachment.kind == "image":
-            context.files.save(attachment.data)
+    _keep_images(context, order)
     spans = sorted([*mark_pasted(order.text, order.pasted), *spans])
     facts = {name: value for name, value in ((PASTED, spans), (ATTACHMENTS, files)) if value}
     user = context.store.add_message(
@@ -54,7 +52,14 @@ def _sent(context: TurnContext, session: Session, order: Order) -> Accepted:
         token_count=raw_tokens(context.counter, "user", text),
         metadata=facts or None,
     )
+    _keep_images(context, order)  # what nobody referred to until now may just have been dropped
     return Accepted(session, user, user)
+
+
+def _keep_images(context: TurnContext, order: Order) -> None:
+    for attachment in order.attachments:
+        if attachment.kind == "image":
+            context.files.save(attachment.data)
 
 
 def _asked_again(store: Store, session: Session, message_id: int | None) -> Accepted:

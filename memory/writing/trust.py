@@ -8,6 +8,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
+from memory.store.run_store import AGENT_RUN
 from memory.types import Message
 from memory.writing.extract_patterns import TASK
 from memory.writing.worth import looks_pasted, typed_part
@@ -75,11 +76,12 @@ def typed_text(message: Message) -> str:
 
 
 def is_foreign(message: Message) -> bool:
-    """Whether a message holds text that nobody typed here: a tool's result, a file, what was pasted, or of such."""
+    """Whether a message holds text that nobody typed here: a tool's result, a file, what was pasted, what an agent
+    said, or what was made of such."""
     facts = message.metadata
     if message.role == "tool":
         return facts.get("foreign") is not False
-    return bool(facts.get(PASTED) or facts.get(ATTACHMENTS) or facts.get(TAINTED))
+    return any(facts.get(mark) for mark in (PASTED, ATTACHMENTS, TAINTED, AGENT_RUN))
 
 
 def mark_pasted(text: str, pasted: Iterable[str]) -> list[list[int]]:

@@ -192,6 +192,13 @@ class ConversationPart(JSONLPart):
             found = [item for item, message in self._state.messages.items() if message.session_id == session_id]
             return [self._shown(item) for item in sorted(found)]
 
+    def attachments(self) -> set[str]:
+        """The SHA-256 of every kept file that a message refers to."""
+        with self._log.reading():
+            found = [message.metadata.get("attachments") for message in self._state.messages.values()]
+        files = [file for one in found if isinstance(one, list) for file in one if isinstance(file, dict)]
+        return {name for file in files if isinstance(name := file.get("sha256"), str)}
+
     def recover_interrupted(self, is_alive: OwnerCheck) -> list[Message]:
         """Mark replies left `streaming` by a process that is gone as `stopped` with `metadata.interrupted`."""
         with self._log.reading():
