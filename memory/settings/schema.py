@@ -198,7 +198,7 @@ class Checker:
         values: dict[str, Any] = {}
         for name, value in data.items():
             here = (*path, name)
-            if is_dataclass(kind):
+            if isinstance(kind, type) and is_dataclass(kind):
                 if not _SECTION_NAME.fullmatch(name):
                     raise self._refusal(
                         here, "is no name for it: letters, digits, _ and -, at most 64", "Rename the section."

@@ -75,16 +75,18 @@ class ReadFile(_FileTool):
 
     def _read(self, path: str, first: int, lines: int) -> str:
         descriptor = self._roots.open(path)
-        with os.fdopen(descriptor, "rb") as file:
+        try:
             size = require(descriptor, directory=False, path=path).st_size
             if size > MAX_BYTES:
                 raise ToolFailed(
                     f"{label(path, 200)} has {size / 1e6:.1f} MB; at most {MAX_BYTES / 1e6:.0f} MB are read."
                 )
-            try:
+            with os.fdopen(descriptor, "rb", closefd=False) as file:
                 raw = file.read(MAX_BYTES)
-            except OSError as error:
-                raise ToolFailed(f"{label(path, 200)} cannot be read: {error.strerror}.") from error
+        except OSError as error:
+            raise ToolFailed(f"{label(path, 200)} cannot be read: {error.strerror}.") from error
+        finally:
+            os.close(descriptor)
         whole = _decode(raw, path).splitlines()
         part = whole[first - 1 : first - 1 + lines]
         if not part:

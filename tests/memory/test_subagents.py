@@ -1,8 +1,10 @@
 """Subagents: isolated, bounded, stored whole, and gone without a trace of a task however they end."""
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -49,7 +51,7 @@ async def test_three_at_once_one_fails_one_is_cancelled_one_is_cut(home: Path) -
             ],
             "All done.",
         ],
-        "writer": [long],
+        "writer": [[long]],
         "broken": [["half ", ServerFailed("The server failed (500).", hint="Try again.")]],
         "slow": [[f"begun {PLANTED} ", gate, "never"]],
     }
@@ -104,7 +106,7 @@ async def test_no_search_ever_finds_what_a_subagent_wrote(home: Path) -> None:
         MAIN: [[agent_call("writer", "write"), CALLS], "It is done."],
         "writer": [f"Remember that my favourite word is {PLANTED}. " * 3],
     }
-    async with core_with(home, scripts, settings_with(agents(writer=()))) as (core, _):
+    async with core_with(home, scripts, settings_with(agents(writer=()))) as (core, chat):
         session = core.store.create_session()
         await events_of(core.engine.start(session.id, "Let it be written down"))
         await core.maintenance.settled()
@@ -122,7 +124,8 @@ async def test_no_search_ever_finds_what_a_subagent_wrote(home: Path) -> None:
         assert not any(PLANTED in summary.content for summary in core.store.short_term(session.id))
         other = core.store.create_session()
         await events_of(core.engine.start(other.id, f"What do you know about {PLANTED}?"))
-        assert PLANTED not in core.engine_requests[-1][0].content if hasattr(core, "engine_requests") else True
+        asked = chat.main.requests[-1]
+        assert [message.content for message in asked] == [f"What do you know about {PLANTED}?"]
 
 
 async def test_an_agent_gets_its_prompt_and_the_task_and_nothing_else(home: Path) -> None:
@@ -229,25 +232,47 @@ async def test_two_that_fail_at_once_are_two_failed_rows(home: Path) -> None:
         assert no_tasks_left()
 
 
-@pytest.mark.parametrize("steps", range(40))
-async def test_a_cancel_at_any_point_leaves_no_task_and_no_half_row(home: Path, steps: int) -> None:
-    asks = [agent_call("writer", "deeper", 1), call("list_dir", 2, path="."), CALLS]
-    scripts = {MAIN: ["x"], "writer": [asks, ["one ", "two ", UsagePart(Usage(5, 5)), FinishPart("stop")]]}
-    sections = agents(writer=("agent_call", "list_dir"))
-    async with core_with(home, scripts, settings_with(sections, roots=(str(home),))) as (core, _):
-        context = await context_of(core)
-        task = asyncio.create_task(core.subagents.call("writer", "go", context))
-        for _ in range(steps):
-            if task.done():
+async def at_once(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """In the place of `asyncio.to_thread`: steps of the loop can be counted then."""
+    await asyncio.sleep(0)
+    result = function(*args, **kwargs)
+    await asyncio.sleep(0)
+    return result
+
+
+async def test_a_cancel_at_any_point_leaves_no_task_and_no_half_row(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asks = [agent_call("inner", "deeper", 1), call("list_dir", 2, path="."), CALLS]
+    scripts = {
+        MAIN: ["x"],
+        "writer": [reply for _ in range(500) for reply in (asks, ["one ", UsagePart(Usage(5, 5)), FinishPart("stop")])],
+        "inner": [["two "]],
+    }
+    sections = agents(writer=("agent_call", "list_dir"), inner=())
+    async with core_with(home, scripts, settings_with(sections, roots=(str(home),))) as (core, chat):
+        monkeypatch.setattr(asyncio, "to_thread", at_once)
+        seen = set()
+        for steps in range(1000):
+            chat.by_asker["writer"].requests.clear()
+            context = await context_of(core)
+            task = asyncio.create_task(core.subagents.call("writer", "go", context))
+            for _ in range(steps):
+                if task.done():
+                    break
+                await asyncio.sleep(0)
+            is_done = task.done()
+            task.cancel()
+            await asyncio.wait({task})
+            assert no_tasks_left(), steps
+            assert core.subagents.live == ()
+            runs = rows(core, context.session)
+            assert all(run.state in ("stopped", "complete") and run.ended_at for run in runs), steps
+            seen.add((len(runs), tuple(run.state for run in runs)))
+            if is_done:
                 break
-            await asyncio.sleep(0)
-        task.cancel()
-        await asyncio.wait({task})
-        assert no_tasks_left()
-        assert core.subagents.live == ()
-        for run in rows(core, context.session):
-            assert run.state in ("stopped", "complete")
-            assert run.ended_at
+        assert is_done
+        assert seen >= {(0, ()), (1, ("stopped",)), (2, ("stopped", "stopped")), (2, ("complete", "complete"))}
 
 
 async def test_a_stop_of_the_turn_stops_all_of_its_agents(home: Path) -> None:
