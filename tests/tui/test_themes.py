@@ -56,8 +56,10 @@ def luminance(color: Color) -> float:
 
 
 def test_ours_are_all_there() -> None:
-    assert {"orca-dark", "orca-light", "high-contrast", "abyss", "paper"} <= set(OURS)
-    assert {theme.dark for theme in OURS.values()} == {True, False}
+    light = {"orca-light", "paper", "blossom", "harbour"}
+    dark = {"orca-dark", "high-contrast", "abyss", "forest", "plum", "ember", "mono"}
+    assert set(OURS) == light | dark
+    assert {theme.name for theme in OURS.values() if not theme.dark} == light
     assert load_themes(None)[1] == []
 
 
