@@ -142,7 +142,8 @@ class Recall:
             self._reach_out(evidence, near)
         around = _around(evidence) if is_message else {}
         lent = {item: around.get(item, ALONE).lent for item in evidence}
-        best = sorted(evidence, key=lambda item: -evidence[item].own - lent[item])[: 2 * pool]
+        wanted = (item for item, e in evidence.items() if _passes(e.row, filters.only))
+        best = sorted(wanted, key=lambda item: -evidence[item].own - lent[item])[: 2 * pool]
         return [self._rank(evidence[item], query, around.get(item, ALONE), preferred) for item in best]
 
     def newest(self, *, kinds: Sequence[ItemKind], filters: Filters, limit: int) -> list[Found]:
@@ -291,6 +292,11 @@ class Recall:
         whole = vector.counts.get(kind, 0) if len(nearest) >= WIDE else len(nearest)
         here = known.adapted(cosines, whole)
         return {c.id: Nearness(here.z(c.score), known.z(c.score)) for c in nearest[:limit]}
+
+
+def _passes(row: Row, only: Only) -> bool:
+    """What stands around a message was not asked for by itself."""
+    return not isinstance(row, Message) or only.passes(row.timestamp, row.role)
 
 
 def _around(evidence: Mapping[int, _Evidence]) -> dict[int, Around]:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from memory.config import Home
 
 FAILED, WRONG, INTERRUPTED = 1, 2, 130
+MODULES = {"import": "import_chats"}
+"""Commands whose module cannot have their name."""
 OWNER_ONLY = 0o077
 """Whatever orca creates is for its owner only."""
 
@@ -70,7 +72,8 @@ def _dispatch(arguments: "Namespace | SimpleNamespace") -> int:
     home = _home(arguments.home)
     with log_to(home) as log:
         try:
-            module = import_module(f"orca_tui.cli.{arguments.command or 'open_app'}")
+            command = arguments.command or 'open_app'
+            module = import_module(f"orca_tui.cli.{MODULES.get(command, command)}")
             code: int = module.run(arguments, home)
             sys.stdout.flush()
         except (OrcaError, BrokenPipeError):

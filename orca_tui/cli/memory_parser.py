@@ -41,7 +41,9 @@ class MemoryGrammar:
         listing.add_argument("--status", choices=[*STATUSES, "any"], default="active", help="default: active")
         self._limit(listing, 50)
         search = self._action("search", "messages, summaries and memories by text and meaning")
-        search.add_argument("query", nargs="+", metavar="QUERY")
+        search.add_argument(
+            "query", nargs="+", metavar="QUERY", help="words and filters: role:user branch:NAME since:2026-11-01"
+        )
         self._limit(search, 10)
         self._action("show", "everything about a memory, with where it comes from", ids="1")
         self._limit(self._action("history", "every change of a memory, the newest first", ids="1"), 50)

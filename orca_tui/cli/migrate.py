@@ -53,13 +53,20 @@ def run(arguments: Namespace, home: Home) -> int:
 
 @contextmanager
 def _database(home: Home, *, dry_run: bool) -> "Iterator[ImportPart | None]":
-    """The database itself: plain files are what is brought in. A dry run makes none."""
-    from memory.store import open_store
-    from memory.store.imports import ImportPart
-
+    """The database; a dry run makes none."""
     if dry_run and not home.database.is_file():
         yield None
         return
+    with open_database(home) as store:
+        yield store
+
+
+@contextmanager
+def open_database(home: Home) -> "Iterator[ImportPart]":
+    """The database itself: plain files are what is brought in. Raises leaves of `StoreError`."""
+    from memory.store import open_store
+    from memory.store.imports import ImportPart
+
     prepare(home)
     store = open_store(home.database)
     try:

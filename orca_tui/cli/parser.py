@@ -5,6 +5,7 @@ import sys
 from typing import Any, Never
 
 from orca_tui.cli.memory_parser import MemoryGrammar
+from orca_tui.cli.sessions_parser import SessionGrammar, add_import
 
 PROGRAM = "orca-tui"
 EXAMPLES = """\
@@ -64,6 +65,7 @@ def build_parser() -> Parser:
     _add_config(commands, shared)
     _add_key(commands, shared)
     _add_model(commands, shared)
+    _add_mcp(commands, shared)
     _add_safety(commands, shared)
     doctor = commands.add_parser("doctor", parents=[shared], help="what works here, and what to do about the rest")
     _add_json(doctor)
@@ -82,15 +84,9 @@ def _add_ask(commands: Any, shared: Parser) -> None:
 
 
 def _add_sessions(commands: Any, shared: Parser) -> None:
-    actions = _group(commands, shared, "sessions", "list and show stored conversations")
-    listing = actions.add_parser("list", parents=[shared], help="the newest sessions")
-    _add_limit(listing, 20)
-    _add_json(listing)
-    show = actions.add_parser("show", parents=[shared], help="the messages of a session")
-    show.add_argument(
-        "id", metavar="ID", help="the session, by the first 4 or more characters of its id; or an old .jsonl file"
-    )
-    _add_json(show)
+    actions = _group(commands, shared, "sessions", "list, search, keep in order and export stored conversations")
+    SessionGrammar(actions, shared, _add_limit).add_all()
+    add_import(commands, shared)
 
 
 def _add_memory(commands: Any, shared: Parser) -> None:
@@ -130,6 +126,16 @@ def _add_key(commands: Any, shared: Parser) -> None:
         )
         parser.add_argument("--name", metavar="NAME", help="the keyring's entry (default: the section)")
     _add_json(actions.add_parser("list", parents=[shared], help="where each key comes from; never the key itself"))
+
+
+def _add_mcp(commands: Any, shared: Parser) -> None:
+    actions = _group(commands, shared, "mcp", "MCP servers, and what of their tools models may use")
+    _add_json(actions.add_parser("list", parents=[shared], help="start each server, and list its tools"))
+    for action, about in (("test", "start one and list its tools"), ("allow", "let models use all that it offers now")):
+        parser = actions.add_parser(action, parents=[shared], help=about)
+        parser.add_argument("name", metavar="NAME", help="as in [mcp.NAME] of config.toml")
+        if action == "test":
+            _add_json(parser)
 
 
 def _add_model(commands: Any, shared: Parser) -> None:
