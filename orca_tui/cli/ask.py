@@ -12,9 +12,19 @@ from typing import TYPE_CHECKING
 
 from memory.config import Home, Settings
 from memory.errors import ConfigError
-from memory.events import TextDelta, TurnEvent, TurnFailed, TurnFinished, Waiting
+from memory.events import (
+    Noticed,
+    TextDelta,
+    ToolsAsked,
+    ToolStarted,
+    TurnEvent,
+    TurnFailed,
+    TurnFinished,
+    Waiting,
+)
 from memory.settings import load_settings_with_warnings
 from memory.text import label
+from orca_tui.cli.approving import asking_on_terminal
 from orca_tui.cli.stored import open_core
 from orca_tui.plain import PlainWriter, complain, print_json, to_plain
 
@@ -28,7 +38,7 @@ MAX_BYTES = 5_000_000
 ENDINGS = {
     "length": ("The reply was cut at its greatest length.", "Raise llm.max_tokens, or ask to go on."),
     "content_filter": ("The server's content filter ended the reply.", "Ask in other words, or ask another model."),
-    "tool_calls": ("The model also asked for a tool, and orca has none to offer yet.", ""),
+    "tool_calls": ("The model also asked for a tool, and none was offered to it.", ""),
 }
 """What is said about a reply that is not simply whole, by its finish reason."""
 TITLE_LENGTH = 60
@@ -69,7 +79,7 @@ async def _ask(arguments: Namespace, home: Home, settings: Settings, text: str, 
         session = await _session(core, arguments.session, text)
         turn = core.engine.start(session.id, text, use_memory=not arguments.no_memory, pasted=piped)
         broken = False
-        with _stopped_by_signals(turn) as caught:
+        with _stopped_by_signals(turn) as caught, asking_on_terminal(core, home):
             async for event in turn:
                 if broken:
                     continue
@@ -134,6 +144,13 @@ class PlainReply:
             case TextDelta(text=text):
                 self._writer.write(text)
                 self._last = text[-1:] or self._last
+            case ToolsAsked() if self._last not in ("", "\n"):
+                self._writer.write("\n\n")
+                self._last = "\n"
+            case ToolStarted(name=name) if sys.stderr.isatty():
+                complain(f"uses {label(name, 80)}")
+            case Noticed(text=told, name=name):
+                complain(told.format(name=label(name, 80)))
             case Waiting(seconds=seconds, reason=reason):
                 complain(f"{reason} Trying again in {seconds:.0f} s.")
             case TurnFinished(finish_reason=reason):

@@ -16,7 +16,7 @@ from tests.cli.conftest import Run, Script
 
 NAMES = [
     *("python", "platform", "terminal", "locale", "home", "database", "config", "sqlite", "fts5", "sqlite_vec"),
-    *("store", "embedder", "keys", "chat", "builtin_model", "tokens"),
+    *("store", "embedder", "keys", "chat", "builtin_model", "tokens", "tools", "agents"),
 ]
 
 
