@@ -289,6 +289,18 @@ def _tokens(_case: Case) -> list[Row]:
     return [_row("tokens", "ok", f"counted with a tokenizer ({count} in a greeting)")]
 
 
+def _tools(case: Case) -> list[Row]:
+    from orca_tui.doctor_tools import tools_told
+
+    return [_row(*told) for told in tools_told(case.settings)]
+
+
+async def _mcp(case: Case) -> list[Row]:
+    from orca_tui.doctor_mcp import servers_told
+
+    return [_row(*told) for told in await servers_told(case.home, case.settings, case.env)]
+
+
 Check = Callable[[Case], "list[Row] | Awaitable[list[Row]]"]
 CHECKS: tuple[tuple[str, Check], ...] = (
     ("python", _python),
@@ -302,4 +314,6 @@ CHECKS: tuple[tuple[str, Check], ...] = (
     ("chat", _chat),
     ("builtin_model", _builtin_model),
     ("tokens", _tokens),
+    ("tools", _tools),
+    ("mcp", _mcp),
 )

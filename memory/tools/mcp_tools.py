@@ -109,6 +109,11 @@ class MCPServers:
         """Digests that the user did not want, until the end of this process."""
         self._deciding = asyncio.Lock()
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The servers that are in use."""
+        return tuple(connection.name for connection in self._connections)
+
     async def tools(self, *, wait: float = START_WAIT) -> list[MCPTool]:
         """The tools that may be offered now, of the servers that are ready within `wait` seconds. Never raises.
 
@@ -167,7 +172,7 @@ class MCPServers:
         for connection in self._connections:
             if connection.name == name:
                 return connection
-        names = ", ".join(connection.name for connection in self._connections)
+        names = ", ".join(self.names)
         raise MCPError(
             f"There is no MCP server {label(name, 80)} that is in use.",
             hint=f"There are: {names}." if names else "Add one to config.toml: [mcp.NAME] with a command or a url.",
