@@ -20,6 +20,7 @@ from memory.migration.foreign import Fact, Said, Skipped, Source, Talk
 from memory.migration.old_sessions import IMPORT, SEEN, digest_of
 from memory.store.base import Store
 from memory.store.imports import ImportedMessage, ImportMark, ImportPart
+from memory.store.sqlite import SQLiteStore
 from memory.text import label, repair
 from memory.types import LongTermMemory, Scope, Session
 
@@ -73,7 +74,7 @@ class Importing:
 
     def __init__(
         self,
-        store: Store,
+        store: Store | ImportPart,
         clock: Clock,
         settings: MemorySettings,
         *,
@@ -82,7 +83,7 @@ class Importing:
         cancelled: Callable[[], bool] = lambda: False,
     ) -> None:
         """Raises `StoreError` when the store takes no imports (plain files)."""
-        if not isinstance(store, ImportPart):
+        if not isinstance(store, SQLiteStore):
             raise StoreError(
                 "Without the database nothing can be imported.", hint="`orca-tui doctor` tells what is wrong with it."
             )
