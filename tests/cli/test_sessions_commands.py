@@ -4,7 +4,8 @@ import json
 from pathlib import Path
 
 import pytest
-from conftest import Run, Script
+
+from tests.cli.conftest import Run, Script
 
 HOSTILE = "\x1b]0;pwned\x07 [red]x[/] \u202e"
 
