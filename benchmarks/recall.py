@@ -189,7 +189,7 @@ async def open_room(
         settings = replace(settings, memory=replace(settings.memory, long_term_top_k=top_k))
     core = Core.open(home, settings, clock=clock, embedder=embedder, env={})
     if embedder is None:
-        core._embedder_known = True
+        core._own_embedder._is_known = True
     ids = (
         fill_dialogue(core, clock, data, named=path.stem.startswith("dialogue"))
         if is_dialogue
@@ -211,7 +211,7 @@ async def open_mixed(language: str, place: Path, questions: list[dict[str, Any]]
     home.ensure()
     core = Core.open(home, Settings(), clock=clock, embedder=embedder, env={})
     if embedder is None:
-        core._embedder_known = True
+        core._own_embedder._is_known = True
     ids = fill_memories(core, clock, rows(DATA / f"memories_{language}.jsonl"))
     for path in sorted(DATA.glob(f"dialogue_{other}_*.jsonl")):
         ids |= fill_dialogue(core, clock, rows(path), named=True)

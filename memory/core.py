@@ -19,6 +19,7 @@ from memory.maintenance import Maintenance
 from memory.manager import MemoryManager
 from memory.provider.base import ChatModel, Embedder
 from memory.provider.chat_models import ChatModels
+from memory.provider.own_embedder import OwnEmbedder
 from memory.recalling.query_vector import QUERY_WAIT
 from memory.searching import Searcher
 from memory.settings.answering import answering
@@ -79,13 +80,10 @@ class Core:
         """What is not as it should be, though orca goes on: the database cannot be opened, and files take its place."""
         self.waiting_files = 0
         """Such files that hold what the database does not: `orca-tui migrate` brings it in."""
-        self._env = env
         self._models = ChatModels(settings, home, env, chat)
         self.files = AttachmentFiles(home.attachments)
         """What went with messages. Its methods block."""
-        self._embedder = embedder
-        self._embedder_known = embedder is not None
-        self._embedder_task: asyncio.Task[Embedder | None] | None = None
+        self._own_embedder = OwnEmbedder(settings, home, env, embedder)
         self._subscribers: list[Callable[[CoreEvent], None]] = []
         self._talked_in: dict[str, None] = {}
         self._closed = False
@@ -115,12 +113,8 @@ class Core:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._warming: asyncio.Task[None] | None = None
         self._unsaved = UnsavedReplies(self._publish)
-        context = TurnContext(
-            *(store, self.counter, clock, self.manager, settings, self.chat_model_for, self._unsaved, self._finished),
-            files=self.files,
-            toolbox=lambda: self.equipment.toolbox,
-        )
-        self.engine = Engine(context, started=self.maintenance.hold, ended=self._turn_ended)
+        self.engine = self._make_engine()
+        self.manager.offered = self.engine.offered
 
     @classmethod
     def open(
@@ -147,6 +141,15 @@ class Core:
         if problem is not None:
             core.problems.append(problem)
         return core
+
+    def _make_engine(self) -> Engine:
+        context = TurnContext(
+            *(self.store, self.counter, self.clock, self.manager, self.settings, self.chat_model_for),
+            *(self._unsaved, self._finished),
+            files=self.files,
+            toolbox=lambda: self.equipment.toolbox,
+        )
+        return Engine(context, started=self.maintenance.hold, ended=self._turn_ended)
 
     async def start(self, *, warm_up: bool = True) -> None:
         """Mark replies that were interrupted, and begin the background work. Sends nothing.
@@ -228,11 +231,7 @@ class Core:
 
     async def embedder(self) -> Embedder | None:
         """What makes vectors, built at the first call; `None` when it is switched off. Raises leaves of `OrcaError`."""
-        if self._embedder_known:
-            return self._embedder
-        if self._embedder_task is None:
-            self._embedder_task = asyncio.create_task(self._build_embedder(), name="embedder")
-        return await asyncio.shield(self._embedder_task)
+        return await self._own_embedder.get()
 
     def subscribe(self, callback: Callable[[CoreEvent], None]) -> Callable[[], None]:
         """Call `callback` with every change of memory and queue, in the event loop's thread. Returns the way out."""
@@ -267,22 +266,11 @@ class Core:
             if isinstance(await self.embedder(), LocalEmbedder):
                 await self.manager.warm_up()
 
-    async def _build_embedder(self) -> Embedder | None:
-        from memory.provider.factory import build_embedder
-
-        try:
-            self._embedder = await asyncio.to_thread(build_embedder, self.settings, self.home, self._env)
-        finally:
-            self._embedder_task = None
-        self._embedder_known = True
-        return self._embedder
-
     async def _close_models(self) -> None:
-        if self._embedder_task is not None:
-            self._embedder_task.cancel()
+        self._own_embedder.give_up()
         models: list[ChatModel | Embedder] = [*self._models.all()]
-        if self._embedder is not None:
-            models.append(self._embedder)
+        if self._own_embedder.current is not None:
+            models.append(self._own_embedder.current)
         closing = [asyncio.create_task(_closed(model)) for model in models]
         if closing:
             await asyncio.wait(closing, timeout=CLOSE_SECONDS)

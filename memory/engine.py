@@ -6,12 +6,15 @@ from dataclasses import replace
 
 from memory.config import Settings
 from memory.errors import OrcaError, TurnInProgress
+from memory.provider.base import ToolSpec
+from memory.settings.answering import answering
 from memory.subagents.agents import find_agent
 from memory.subagents.runner import Subagents
 from memory.turns.agent_turn import AgentTurn, typed
 from memory.turns.attachments import Attachment
 from memory.turns.context import Order, Outcome, TurnContext
 from memory.turns.turn import Turn
+from memory.types import Session
 
 __all__ = ["Engine", "Outcome", "Turn", "TurnContext"]
 
@@ -36,6 +39,13 @@ class Engine:
     def live(self) -> tuple[Turn, ...]:
         """The turns that are on their way."""
         return tuple(self._live.values())
+
+    async def offered(self, session: Session) -> tuple[ToolSpec, ...]:
+        """The tools that the next request of a session offers, as far as that is known before it is made."""
+        context = self._context
+        toolbox = context.toolbox()
+        model = answering(context.settings, session).model or session.model
+        return await toolbox.specs(session) if toolbox and model not in context.without_tools else ()
 
     def start(
         self,

@@ -2,7 +2,7 @@
 
 import asyncio
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 
 from memory.clock import Clock
@@ -83,6 +83,8 @@ class MemoryManager:
         self._assembler = Assembler(self._picker, counter, load_image)
         self._query_wait = query_wait
         self._nonce = nonce
+        self.offered: Callable[[Session], Awaitable[tuple[ToolSpec, ...]]] = _no_tools
+        """The tools that previews count; a turn says for itself what it offers."""
 
     def use_settings(self, settings: Settings) -> None:
         """Go by these from the next prompt on."""
@@ -136,14 +138,10 @@ class MemoryManager:
 
     async def preview(self, session_id: str | None, *, window: ContextWindow) -> ContextReport:
         """What the next prompt would hold beside the message that it answers. Raises leaves of `StoreError`."""
-
-        def work() -> ContextReport:
-            session = self._store.session(session_id) if session_id else None
-            return without_newest(
-                self._next(session, "", None, window, system_prompt_of(self._settings, session)).report
-            )
-
-        return await asyncio.to_thread(work)
+        session = await asyncio.to_thread(self._store.session, session_id) if session_id else None
+        system_prompt = system_prompt_of(self._settings, session)
+        prompt = await self._next(session, "", None, window, system_prompt, self._settings.memory.enabled)
+        return without_newest(prompt.report)
 
     async def preview_request(
         self, session: Session | None, text: str, *, window: ContextWindow, system_prompt: str, use_memory: bool = True
@@ -155,23 +153,27 @@ class MemoryManager:
         """
         remembers = use_memory and self._settings.memory.enabled
         asked = await self._asked(text, remembers)
-        return await asyncio.to_thread(self._next, session, text, asked, window, system_prompt, remembers)
+        return await self._next(session, text, asked, window, system_prompt, remembers)
 
-    def _next(
+    async def _next(
         self,
         session: Session | None,
         text: str,
         asked: Asked | None,
         window: ContextWindow,
         system_prompt: str,
-        remembers: bool | None = None,
+        remembers: bool,
     ) -> Prompt:
-        path = self._working(session, session.tip_message_id, None) if session and session.tip_message_id else []
         scope = session.scope if session else self.default_scope
-        remembers = self._settings.memory.enabled if remembers is None else remembers
-        path = [*path, _unsent(session, text)]
-        job = Job(session, scope, path, asked, window, system_prompt, remembers, self._nonce())
-        return self._assembler.assemble(job, self._settings.memory)
+        tools = await self.offered(session or _unbegun(scope))
+
+        def work() -> Prompt:
+            path = self._working(session, session.tip_message_id, None) if session and session.tip_message_id else []
+            path = [*path, _unsent(session, text)]
+            job = Job(session, scope, path, asked, window, system_prompt, remembers, self._nonce(), tools=tools)
+            return self._assembler.assemble(job, self._settings.memory)
+
+        return await asyncio.to_thread(work)
 
     def _working(self, session: Session, tip: int, newest: int | None) -> list[Message]:
         """The path as it goes into prompts; `newest` in any case."""
@@ -218,6 +220,15 @@ class MemoryManager:
         if not remembers or asked.small_talk:
             return asked
         return replace(asked, vector=await self._recall.embed_query(asked.text, wait=self._query_wait))
+
+
+async def _no_tools(session: Session) -> tuple[ToolSpec, ...]:  # noqa: ARG001
+    return ()
+
+
+def _unbegun(scope: Scope) -> Session:
+    """A session that is not stored."""
+    return Session("", "", scope.user_id, scope.project, scope.agent_id, None, None, "open", False, "", "")
 
 
 def _unsent(session: Session | None, text: str) -> Message:

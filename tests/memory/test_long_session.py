@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from helpers import events_of, opened
 
-from memory.config import LLMSettings, Settings
+from memory.config import LLMSettings, Settings, ToolsSettings
 from memory.core import Core
 from memory.events import ContextBuilt, TurnFinished
 from memory.provider.base import ChatMessage
@@ -65,7 +65,8 @@ async def test_every_prompt_is_within_budget_and_told_as_it_was_sent(
 ) -> None:
     answers = [f"Answer {n}: " + "some words of explanation about bread and yeast. " * (n % 7) for n in range(TURNS)]
     model = ScriptedChat(answers, tiny=True, window=ContextWindow(WINDOW, "served"))
-    settings = Settings(llm=LLMSettings(system_prompt="You are a baker. Be brief."))
+    llm, tools = LLMSettings(system_prompt="You are a baker. Be brief."), ToolsSettings(enabled=False)
+    settings = Settings(llm=llm, tools=tools)
     async with opened(home, model, settings=settings) as core:
         core.counter.margin = margin
         earlier = core.store.create_session()

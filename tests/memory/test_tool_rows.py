@@ -9,10 +9,11 @@ from helpers import events_of, opened, say, until
 from tool_support import FakeTool, assert_whole, call, equip, rows, said, scripted, settings
 
 from memory.config import Settings
+from memory.errors import ToolsUnsupported
 from memory.events import ContextBuilt
 from memory.provider.base import ChatMessage, ReasoningPart
 from memory.provider.scripted import HashEmbedder
-from memory.recalling.calls import CUT, NO_RESULT, calls_of, repaired, units
+from memory.recalling.calls import CUT, NO_RESULT, calls_of, repaired, tokens_of_tools, units
 from memory.recalling.prompt import request_messages
 from memory.tokens import TokenCounter
 from memory.types import ITEM_KINDS, Message, Role
@@ -142,6 +143,26 @@ async def test_huge_results_stay_within_the_budget_in_every_round(home: Path) ->
     newest = model.requests[5][-1].content
     assert newest.startswith("the river")
     assert newest.endswith(CUT)
+
+
+async def test_the_tools_that_are_offered_count_and_the_preview_knows_them(home: Path) -> None:
+    model = scripted("Hello.", [ToolsUnsupported("it cannot", hint="")], "Hello.")
+    window = await model.context_window()
+    async with opened(home, model, settings=settings()) as core:
+        look = FakeTool("look", "rain")
+        session = core.store.create_session()
+        bare = (await core.manager.preview(None, window=window)).system_tokens
+        equip(core, look)
+        cost = tokens_of_tools([look.spec], core.counter)
+        assert cost > 10
+        assert (await core.manager.preview(None, window=window)).system_tokens == bare + cost
+        told = (await core.manager.preview(session.id, window=window)).system_tokens
+        sent = [
+            event for event in await events_of(core.engine.start(session.id, ASK)) if isinstance(event, ContextBuilt)
+        ]
+        assert [event.report.system_tokens for event in sent] == [told]
+        await events_of(core.engine.start(session.id, "Now say hello to me."))
+        assert (await core.manager.preview(session.id, window=window)).system_tokens == 0
 
 
 async def test_a_turn_is_never_split_when_the_budget_is_cut_back(home: Path) -> None:
