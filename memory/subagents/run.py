@@ -15,6 +15,7 @@ from memory.errors import OrcaError, StoreError
 from memory.events import SubagentDelta, SubagentFinished, SubagentStarted
 from memory.provider.base import ChatModel
 from memory.store.base import Store
+from memory.subagents.agents import tools_of
 from memory.subagents.conversation import Conversation, LimitReached, sentence_of
 from memory.subagents.reply import Reply, stored_reply
 from memory.subagents.summary import extract, summarise, told
@@ -98,6 +99,10 @@ class Run:
         self._done = False
         """The reply is whole: whatever comes now does not take it away."""
         self._extra_tokens = 0
+        self._limit: asyncio.Timeout | None = None
+        self._time_left = 0.0
+        self._waiting = 0
+        """Calls that wait for the user."""
         self.task = asyncio.get_running_loop().create_task(self._live(), name=f"agent {name}")
 
     @property
@@ -161,8 +166,10 @@ class Run:
         async with self._slots:
             seconds = self._agent.max_seconds
             try:
-                async with asyncio.timeout(seconds):
+                async with asyncio.timeout(seconds) as self._limit:
                     model = await context.chat(self._agent.model)
+                    if set(tools_of(self._agent)) - set(context.toolbox.names):
+                        await context.toolbox.specs(self._caller.session)  # MCP servers may have what is missing
                     self._conversation = talk = self._begin_talk(row)
                     await talk.run(model)
             except TimeoutError as error:
@@ -178,11 +185,24 @@ class Run:
             self._agent,
             self._task_text,
             toolbox=context.toolbox,
-            context=replace(caller, agent=self._agent_name, run_id=row.id, depth=caller.depth + 1),
+            context=replace(caller, agent=self._agent_name, run_id=row.id, depth=caller.depth + 1, waits=self._waits),
             counter=context.counter,
             max_rounds=context.tools().max_rounds,
             tell=self._tell,
         )
+
+    def _waits(self, waiting: bool) -> None:
+        """The clock stands while the user is asked, this run's and those of its callers."""
+        self._caller.waits(waiting)
+        limit, now = self._limit, asyncio.get_running_loop().time()
+        self._waiting += 1 if waiting else -1
+        if limit is None or limit.expired():
+            return
+        if waiting and self._waiting == 1:
+            self._time_left = (limit.when() or now) - now
+            limit.reschedule(None)
+        elif not waiting and self._waiting == 0:
+            limit.reschedule(now + self._time_left)
 
     def _tell(self, kind: Literal["text", "reasoning", "step"], text: str) -> None:
         if self.row is not None:

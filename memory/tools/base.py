@@ -64,6 +64,8 @@ class ToolContext:
     cancelled: asyncio.Event | None = None
     emit: Callable[[ToolEvent], None] = lambda event: None  # noqa: ARG005
     """Tells the turn's watcher what goes on inside a call: `Subagent…` events. From the event loop's thread only."""
+    waits: Callable[[bool], None] = lambda waiting: None  # noqa: ARG005
+    """Told when a call begins to wait for the user's answer, and when that is over: no limit of time runs meanwhile."""
 
 
 class Tool(Protocol):

@@ -52,10 +52,13 @@ class Gate:
         if request is None or self._is_allowed(request, context):
             return
         request = replace(request, agent=context.agent)
-        async with self._asking:
-            if self._is_allowed(request, context):
-                return
-            await self._ask(request, context)
+        context.waits(True)
+        try:
+            async with self._asking:
+                if not self._is_allowed(request, context):
+                    await self._ask(request, context)
+        finally:
+            context.waits(False)
 
     async def ask(self, request: PermissionRequest) -> Decision:
         """The answer to a question that is no call, in its turn among the others; `deny` when nobody can be asked."""

@@ -15,7 +15,7 @@ from memory.provider.base import FinishPart, UsagePart
 from memory.store.run_store import INTERRUPTED
 from memory.subagents.reply import MAX_TOKENS
 from memory.tokens import TokenCounter
-from memory.tools.base import ToolContext
+from memory.tools.base import Decision, PermissionRequest, ToolContext
 from memory.types import SubagentRun, Usage
 from tests.helpers import events_of, opened, until
 from tests.memory.agent_support import CALLS, MAIN, agent_call, agents, call, core_with, settings_with
@@ -152,6 +152,27 @@ async def test_an_agent_that_never_ends_is_ended_by_its_limits(home: Path, chang
         assert outcome.run.content.endswith(f"[stopped here: the limit of {said} was reached]")
         assert f"It reached its limit of {said}." in outcome.summary
         assert no_tasks_left()
+
+
+async def test_the_clock_stands_while_the_user_is_asked(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    loop = asyncio.get_running_loop()
+    ahead, real = 0.0, loop.time
+
+    async def approver(request: PermissionRequest) -> Decision:
+        nonlocal ahead
+        assert request.agent == "writer"
+        ahead += 10_000
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        return "once"
+
+    sections = agents(writer=("list_dir",))
+    scripts = {MAIN: ["x"], "writer": [[call("list_dir", path="."), CALLS], "done"]}
+    async with core_with(home, scripts, settings_with(sections, roots=(str(home.parent),))) as (core, _):
+        core.equipment.gate.approver = approver
+        monkeypatch.setattr(loop, "time", lambda: real() + ahead)
+        outcome = await core.subagents.call("writer", "go", await context_of(core))
+        assert (ahead, outcome.run.state, outcome.run.content) == (10_000, "complete", "done")
 
 
 async def test_an_agent_that_calls_tools_for_ever_is_ended(home: Path) -> None:
