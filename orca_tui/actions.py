@@ -11,14 +11,15 @@ from memory.text import label
 from orca_tui import pages
 from orca_tui.commands import BY_NAME
 from orca_tui.i18n import _, set_language
-from orca_tui.memory_actions import MemoryActions
 from orca_tui.screens.choose import Choice, Choose
 from orca_tui.screens.page import Page
+from orca_tui.search_actions import SearchActions
 from orca_tui.session_actions import SessionActions
 from orca_tui.settings_actions import SettingsActions
+from orca_tui.transcript_actions import TranscriptActions
 
 
-class Actions(SettingsActions, MemoryActions, SessionActions):
+class Actions(SettingsActions, TranscriptActions, SessionActions, SearchActions):
     """Runs commands for one app. Errors that the user can act on are shown, not raised."""
 
     async def run(self, name: str, argument: str = "") -> None:
@@ -141,28 +142,11 @@ class Actions(SettingsActions, MemoryActions, SessionActions):
         else:
             await self._talk().retry()
 
-    async def copy(self, _argument: str) -> None:
-        """Put the newest reply into the clipboard."""
-        reply = self._app.chat.newest_reply()
-        if reply is None:
-            raise OrcaError(_("There is no reply to copy yet."))
-        self._app.copy_to_clipboard(reply.content)
-        self._app.chat.hint_line.say(_("Copied {n} characters", n=len(reply.content)))
-
     # memory
 
     async def sidebar(self, _argument: str) -> None:
         """Show or hide it."""
         self._app.chat.toggle_sidebar()
-
-    async def memory(self, argument: str) -> None:
-        """Search messages and memories by words and meaning."""
-        if not argument:
-            self._prompt("/memory ")
-            return
-        hits = await self._talk().core.manager.search(argument, limit=20)
-        title = _("Memory: {query}", query=label(argument, 60))
-        self._app.push_screen(Page(title, pages.hit_lines(hits)))
 
     async def _begun(self) -> None:
         """What is around a session that `Sending` has begun when it was asked for."""

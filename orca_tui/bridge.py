@@ -5,7 +5,9 @@ The app owns the workers that run `Bridge.run`, never a widget that can be prune
 """
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from time import monotonic
 from typing import TYPE_CHECKING, Protocol
 
 from memory.errors import OrcaError
@@ -13,13 +15,19 @@ from memory.events import (
     ContextBuilt,
     MessageStored,
     ReasoningDelta,
+    SubagentDelta,
+    SubagentFinished,
+    SubagentStarted,
     TextDelta,
+    ToolFinished,
+    ToolsAsked,
+    ToolStarted,
     TurnEvent,
     TurnFailed,
     TurnFinished,
     Waiting,
 )
-from memory.types import ContextReport, Message
+from memory.types import ContextReport, Message, SubagentRun
 from orca_tui.target import Target
 
 if TYPE_CHECKING:
@@ -51,6 +59,26 @@ class TurnView(Protocol):
 
     def reply_reasoning(self, reply: Message, text: str) -> None:
         """More of the reasoning."""
+        ...
+
+    def tools_asked(self, message: Message) -> None:
+        """The reply is whole, and asks for tools."""
+        ...
+
+    def tool_started(self, call: ToolStarted) -> None:
+        """A tool runs."""
+        ...
+
+    def tool_finished(self, call: ToolFinished) -> None:
+        """A tool is done, its result is stored."""
+        ...
+
+    def run_changed(self, run: SubagentRun) -> None:
+        """A subagent began, or is done."""
+        ...
+
+    def run_went_on(self, delta: SubagentDelta) -> None:
+        """A subagent has written more, or does something else."""
         ...
 
     def waiting(self, seconds: float, reason: str) -> None:
@@ -89,14 +117,20 @@ class LiveTurn:
     report: ContextReport | None = None
     text: list[str] = field(default_factory=list)
     reasoning: list[str] = field(default_factory=list)
+    calls: dict[str, ToolStarted] = field(default_factory=dict)
+    """Tools that run, by call."""
     done: asyncio.Event = field(default_factory=asyncio.Event)
+    began: float = field(default_factory=monotonic)
+    failed: bool = False
 
 
 class Bridge:
     """Runs turns and draws those of the open session."""
 
-    def __init__(self, view: TurnView) -> None:
+    def __init__(self, view: TurnView, *, ended: "Callable[[LiveTurn], None]" = lambda live: None) -> None:  # noqa: ARG005
+        """`ended` gets every turn that is over, of whatever session."""
         self._view = view
+        self._ended = ended
         self._live: dict[str, LiveTurn] = {}
 
     def live(self, session_id: str | None) -> LiveTurn | None:
@@ -134,6 +168,7 @@ class Bridge:
             live.target.is_sending = False
             self._live.pop(live.session_id, None)
             live.done.set()
+            self._ended(live)
             if self._view.shows(live.session_id):
                 self._view.turn_ended()
 
@@ -149,10 +184,20 @@ class Bridge:
                 self._view.message_sent()
             case ContextBuilt(report=report):
                 live.report = report
+            case TurnFailed():
+                live.failed = True
             case ReasoningDelta(text=text):
                 live.reasoning.append(text)
             case TextDelta(text=text):
                 live.text.append(text)
+            case ToolsAsked():
+                live.reply = None
+                live.text.clear()
+                live.reasoning.clear()
+            case ToolStarted(call_id=call_id):
+                live.calls[call_id] = event
+            case ToolFinished(call_id=call_id):
+                live.calls.pop(call_id, None)
 
     def _draw(self, live: LiveTurn, event: TurnEvent) -> None:
         view = self._view
@@ -165,6 +210,16 @@ class Bridge:
                 view.reply_reasoning(live.reply, text)
             case TextDelta(text=text) if live.reply is not None:
                 view.reply_text(live.reply, text)
+            case ToolsAsked(message=message):
+                view.tools_asked(message)
+            case ToolStarted():
+                view.tool_started(event)
+            case ToolFinished():
+                view.tool_finished(event)
+            case SubagentStarted(run=run) | SubagentFinished(run=run):
+                view.run_changed(run)
+            case SubagentDelta():
+                view.run_went_on(event)
             case Waiting(seconds=seconds, reason=reason):
                 view.waiting(seconds, reason)
             case TurnFinished(message=message, finish_reason=finish_reason):

@@ -91,6 +91,8 @@ class Conversation:
         self._view.set_busy(live is not None)
         if live is not None and reply is not None:
             self._view.resume_reply(reply, "".join(live.text), "".join(live.reasoning))
+        for call in live.calls.values() if live is not None else ():
+            self._view.tool_started(call)
         await self.refresh()
 
     async def find(self, words: str) -> None:

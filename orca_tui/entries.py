@@ -1,15 +1,16 @@
 """Stored messages → transcript entries. Pure; what a reply's state means to a person is said here."""
 
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, get_args
 
 from memory import errors
 from memory.errors import OrcaError
 from orca_tui.i18n import _
-from orca_tui.render.entry import Entry
+from orca_tui.render.entry import Call, CallOutcome, Entry
 
 if TYPE_CHECKING:
-    from memory.types import Message
+    from memory.types import Message, SubagentRun
 
 
 def key_of(message: "Message") -> str:
@@ -18,12 +19,32 @@ def key_of(message: "Message") -> str:
 
 
 def entries_of(messages: "Iterable[Message]") -> list[Entry]:
-    """The entries of a path, oldest first; a failed reply is followed by its error."""
-    return [entry for message in messages for entry in entries_of_one(message)]
+    """The entries of a path, oldest first; a failed reply is followed by its error, a call is one entry with its
+    result."""
+    asked: dict[str, str] = {}
+    found: list[Entry] = []
+    for message in messages:
+        if message.role == "assistant":
+            asked = dict(calls_of(message))
+        found += entries_of_one(message, asked)
+    return found
 
 
-def entries_of_one(message: "Message") -> list[Entry]:
-    """One message as an entry, and the stored error after a failed one. A failed reply without text is its error."""
+def calls_of(message: "Message") -> Iterator[tuple[str, str]]:
+    """Id and arguments of the tools that a reply asked for."""
+    calls = message.metadata.get("tool_calls")
+    for call in calls if isinstance(calls, list) else ():
+        if isinstance(call, Mapping):
+            yield str(call.get("id") or ""), str(call.get("arguments") or "")
+
+
+def entries_of_one(message: "Message", asked: Mapping[str, str] | None = None) -> list[Entry]:
+    """One message as an entry, and the stored error after a failed one. A failed reply without text is its error.
+
+    `asked`: arguments by call, for a tool's result.
+    """
+    if message.role == "tool":
+        return [call_entry(message, (asked or {}).get(str(message.metadata.get("tool_call_id") or ""), ""))]
     error = stored_error(message)
     if message.state == "failed" and error is not None and not message.content:
         return [error]
@@ -38,6 +59,34 @@ def entries_of_one(message: "Message") -> list[Entry]:
         model=str(message.metadata.get("model") or ""),
     )
     return [shown] if error is None else [shown, error]
+
+
+def call_entry(message: "Message", arguments: str) -> Entry:
+    """A tool's call with its stored result."""
+    facts = message.metadata
+    state = str(facts.get("state") or "")
+    outcome: CallOutcome | None = next((known for known in get_args(CallOutcome) if known == state), None)
+    call = Call(arguments, outcome or "", message.token_count)
+    title = str(facts.get("tool") or "")
+    return Entry(key_of(message), "tool", message.content, timestamp=message.timestamp, title=title, call=call)
+
+
+def running_entry(key: str, name: str, arguments: str) -> Entry:
+    """A tool's call that has no result yet."""
+    return Entry(key, "tool", "", title=name, call=Call(arguments, "running"))
+
+
+def run_key(run_id: int) -> str:
+    """The transcript key of a subagent's run."""
+    return f"run-{run_id}"
+
+
+def run_entry(run: "SubagentRun") -> Entry:
+    """A subagent's run: its task, how it goes, what it wrote."""
+    outcomes: dict[str, CallOutcome] = {"running": "running", "complete": "done", "failed": "failed"}
+    task = json.dumps({"task": run.task}, ensure_ascii=False)
+    call = Call(task, outcomes.get(run.state, "cancelled"), run.token_count)
+    return Entry(run_key(run.id), "tool", run.content, timestamp=run.timestamp, title=run.agent_name, call=call)
 
 
 def note_of(message: "Message", finish_reason: str = "") -> str:
@@ -61,7 +110,7 @@ def _ending_of(message: "Message", finish_reason: str) -> str:
         return _("cut: the model reached its longest reply")
     if reason == "content_filter":
         return _("cut: the server's content filter ended it")
-    if reason == "tool_calls":
+    if reason == "tool_calls" and not message.metadata.get("tool_calls"):
         return _("the model also asked for a tool; orca has none to offer yet")
     return ""
 

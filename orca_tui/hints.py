@@ -1,10 +1,18 @@
 """Which keys are shown when: on the last line, and in the greeting of an empty session."""
 
-from memory.types import SessionState
-from orca_tui import session_keys
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from memory.text import label
+from orca_tui import message_keys, session_keys
 from orca_tui.i18n import _
 from orca_tui.keys import Keymap, display
 
+if TYPE_CHECKING:
+    from memory.types import SessionState
+    from orca_tui.render.targets import Target
+
+TARGET_CELLS = 40
 Pairs = list[tuple[str, str]]
 """Key and meaning."""
 
@@ -22,7 +30,7 @@ def resting(keymap: Keymap) -> Pairs:
             ("new", _("new")),
             ("quit", _("quit")),
             ("sessions", _("sessions")),
-            ("memory", _("search")),
+            ("search", _("search")),
         ),
     ]
 
@@ -58,6 +66,25 @@ def greeting(keymap: Keymap) -> Pairs:
             short=False,
         ),
     ]
+
+
+def at_message(
+    chosen: Mapping[str, str], deeds: Sequence[str], target: "Target | None", place: tuple[int, int]
+) -> Pairs:
+    """While a message is under the cursor: `deeds` are possible there (`orca_tui.message_keys`), `target` is chosen,
+    number `place[0]` of `place[1]`. `chosen`: what the user set for bindings, by id."""
+    found = [("Esc", _("write")), ("j k", _("move"))]
+    for name in deeds:
+        key, word = message_keys.shown(name, chosen), _(message_keys.BY_NAME[name].word)
+        if name == "open" and target is not None:
+            what = target.text.partition("://")[2] if target.kind == "link" else target.language or _("code")
+            word = f"{word if target.kind == 'link' else _('copy')} {place[0]}/{place[1]} {label(what, TARGET_CELLS)}"
+            found.insert(0, (key, word))
+        elif name == "leave_search":
+            found[0] = (key, word)
+        elif key:
+            found.append((key, word))
+    return found
 
 
 def _pairs(keymap: Keymap, *wanted: tuple[str, str], short: bool = True) -> Pairs:

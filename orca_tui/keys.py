@@ -28,6 +28,10 @@ NAMES = {
     "equals_sign": "=",
     "minus": "-",
     "asterisk": "*",
+    "left_square_bracket": "[",
+    "right_square_bracket": "]",
+    "less_than_sign": "<",
+    "greater_than_sign": ">",
 }
 MODIFIERS = {"ctrl": "Ctrl", "shift": "Shift", "alt": "Alt", "super": "Super", "meta": "Meta"}
 

@@ -4,6 +4,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from memory.errors import OrcaError
+from memory.text import label
 from memory.types import ItemKind, Message
 from orca_tui.figures import count
 from orca_tui.i18n import _
@@ -61,9 +62,9 @@ class MemoryActions:
         if said:
             chat.hint_line.say(said)
 
-    async def why(self, _argument: str) -> None:
-        """What the newest reply was given, and why."""
-        await self._why()
+    async def why(self, argument: str) -> None:
+        """What a reply was given, and why."""
+        await self._why(self._reply(argument))
 
     async def plain(self, _argument: str) -> None:
         """Ask again, without memory."""
@@ -72,18 +73,19 @@ class MemoryActions:
         else:
             await self._talk().retry(use_memory=False)
 
-    async def good(self, _argument: str) -> None:
-        """The newest reply was good: what it was given is trusted more."""
-        number = await self._rate(1)
+    async def good(self, argument: str) -> None:
+        """A reply was good: what it was given is trusted more."""
+        number = await self._rate(self._reply(argument), 1)
         self._app.chat.hint_line.say(
             _("Rated as good: {n} memories are trusted more", n=count(number)) if number else _("Rated as good")
         )
 
-    async def bad(self, _argument: str) -> None:
-        """The newest reply was bad: what it was given is trusted less, and shown to be corrected."""
-        number = await self._rate(-1)
+    async def bad(self, argument: str) -> None:
+        """A reply was bad: what it was given is trusted less, and shown to be corrected."""
+        reply = self._reply(argument)
+        number = await self._rate(reply, -1)
         said = _("Rated as bad: {n} memories are trusted less", n=count(number)) if number else _("Rated as bad")
-        await self._why(said)
+        await self._why(reply, said)
 
     async def preview(self, _argument: str) -> None:
         """The request as it would be sent with what is in the composer."""
@@ -102,16 +104,26 @@ class MemoryActions:
 
     # behind them
 
-    async def _why(self, said: str = "") -> None:
+    def _reply(self, argument: str) -> "Message | None":
+        """The reply with the number `argument`; without one the one under the transcript's cursor, else the newest."""
+        chat = self._app.chat
+        if not argument:
+            return chat.chosen_reply()
+        found = next((m for m in chat.messages if str(m.id) == argument and m.role == "assistant"), None)
+        if found is None:
+            raise OrcaError(_("There is no reply {number} in this session.", number=label(argument, 40)))
+        return found
+
+    async def _why(self, reply: "Message | None", said: str = "") -> None:
         from orca_tui.screens.why import WhyScreen
 
         replies = [m for m in self._app.chat.messages if m.role == "assistant" and m.content]
         if not replies:
             raise OrcaError(_("There is no reply yet."))
-        await self._look(WhyScreen(self._desk(), replies, said=said, now=self._talk().core.clock.now))
+        at = next((index for index, one in enumerate(replies) if reply is not None and one.id == reply.id), None)
+        await self._look(WhyScreen(self._desk(), replies, at=at, said=said, now=self._talk().core.clock.now))
 
-    async def _rate(self, rating: int) -> int:
-        reply = self._app.chat.newest_reply()
+    async def _rate(self, reply: "Message | None", rating: int) -> int:
         if reply is None:
             raise OrcaError(_("There is no reply to rate yet."))
         return len(await asyncio.to_thread(self._talk().core.curator.rate, reply.id, rating))

@@ -3,17 +3,21 @@
 import json
 from typing import Any
 
+from rich.cells import cell_len
+
 from memory.text import label
 from orca_tui.figures import count
 from orca_tui.i18n import _
 from orca_tui.render.entry import Call, Entry
 from orca_tui.render.line import Line, Span, decoration
-from orca_tui.render.wrap import wrap_spans
+from orca_tui.render.wrap import chop, wrap_spans
 
 SIGN = "⚙"
 TARGETS = ("path", "file", "filename", "url", "uri", "query", "command", "pattern", "task", "agent", "name")
 """Arguments that tell best what a call is about, the most telling first."""
 TARGET_CELLS = 60
+LEAST = 8
+"""Cells of what a call is about that are shown even when the row breaks."""
 
 
 def call_row(entry: Entry, width: int, sign: str) -> list[Line]:
@@ -21,17 +25,24 @@ def call_row(entry: Entry, width: int, sign: str) -> list[Line]:
     call = entry.call or Call()
     spans = [decoration(f"{sign} " if sign else "", "fold"), decoration(f"{SIGN} ", "tool-name")]
     spans.append(Span(label(entry.title, 60) or _("Tool"), "tool-name"))
-    if target := target_of(call):
-        spans.append(Span(f"  {target}", "tool"))
-    told = [label(call.step, TARGET_CELLS), outcome_word(call.outcome)]
-    if call.tokens:
-        told.append(_("{n} tokens", n=count(call.tokens)))
+    told = [outcome_word(call.outcome), _("{n} tokens", n=count(call.tokens)) if call.tokens else ""]
     style = {"failed": "note-failed", "refused": "note", "cancelled": "note"}.get(call.outcome, "time")
-    spans.append(Span("".join([f" · {word}" for word in told if word]), style))
-    lines = wrap_spans(spans, width)
+    end = Span("".join([f" · {word}" for word in told if word]), style)
+    about = " · ".join(filter(None, (target_of(call), label(call.step, TARGET_CELLS))))
+    if about:
+        room = width - sum([cell_len(span.text) for span in (*spans, end)]) - 2
+        spans.append(Span(f"  {_cut(about, room)}", "tool"))
+    lines = wrap_spans([*spans, end], width)
     for line in lines:
         line.kind = "more"
     return lines
+
+
+def _cut(text: str, room: int) -> str:
+    """The text, or as much of it as fits into `room` cells; some of it in any case."""
+    if cell_len(text) <= room:
+        return text
+    return f"{text[: chop(text, max(LEAST, room) - 1)[0][1]]}…"
 
 
 def outcome_word(outcome: str) -> str:

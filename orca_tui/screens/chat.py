@@ -19,7 +19,8 @@ from orca_tui import hints
 from orca_tui.entries import entries_of, error_entry, notice_entry
 from orca_tui.i18n import _
 from orca_tui.keys import Keymap, display
-from orca_tui.screens.turn_screen import TurnScreen
+from orca_tui.messages import SessionNamed
+from orca_tui.screens.finding import Finding
 from orca_tui.target import Target
 from orca_tui.widgets.bare import BareHorizontal, BareVertical
 from orca_tui.widgets.composer import Composer
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from orca_tui.widgets.session_list import SessionList
 
 
-class ChatScreen(TurnScreen):
+class ChatScreen(Finding):
     """The main screen; the one `TurnView` (`orca_tui.screens.turn_screen`)."""
 
     AUTO_FOCUS = "#composer"
@@ -86,14 +87,15 @@ class ChatScreen(TurnScreen):
         """
         kit = await asyncio.to_thread(import_module, "orca_tui.widgets.kit")
         self.transcript = kit.Transcript(id="transcript")
+        self.find_line = kit.SearchLine(id="find")
         self.sessions = kit.SessionList(id="sessions", now=self._now)
         self.memory = kit.MemorySidebar(id="memory", now=self._now)
         with self.app.batch_update():
-            await self.query_one("#centre").mount(self.transcript, before=self.composer)
+            await self.query_one("#centre").mount(self.transcript, self.find_line, before=self.composer)
             await self.query_one("#panel").mount(self.sessions)
             await self.query_one("#sidebar").mount(self.memory)
         self._is_furnished = True
-        widgets = (self.composer, self.transcript, self.sessions, self.memory)
+        widgets = (self.composer, self.transcript, self.find_line.field, self.sessions, self.memory)
         found = [binding.id for widget in widgets for _key, binding in widget._bindings if binding.id]
         return [*found, *kit.MEMORY_IDS]
 
@@ -102,6 +104,7 @@ class ChatScreen(TurnScreen):
     def begin(self, *, incognito: bool = False) -> None:
         """An empty session is open from here on. It is stored with its first message."""
         self.show_session(Target(incognito=incognito), ())
+        self.post_message(SessionNamed(""))
 
     def go_incognito(self) -> None:
         """What is begun with the next message is not to be remembered."""
@@ -127,6 +130,9 @@ class ChatScreen(TurnScreen):
     def show_sessions(self, sessions: "Sequence[Session]") -> None:
         """Fill the list of sessions."""
         self.sessions.show(sessions, self.target.session_id)
+        title = next((one.title for one in sessions if one.id == self.target.session_id), None)
+        if title is not None:
+            self.post_message(SessionNamed(title))
 
     def show_memory(self, shown: "Picture") -> None:
         """Where the tokens go."""
@@ -154,7 +160,8 @@ class ChatScreen(TurnScreen):
         if self._is_furnished and self.focused is self.sessions:
             self.hint_line.show(hints.sessions(self._keymap, self.sessions.view))
         else:
-            self.hint_line.show(hints.streaming(self._keymap) if self._busy else hints.resting(self._keymap))
+            usual = hints.streaming(self._keymap) if self._busy else hints.resting(self._keymap)
+        self.hint_line.show(self.message_hints() or usual)
         self.welcome.show_keys(hints.greeting(self._keymap))
 
     def use_keymap(self, keymap: Keymap) -> None:
@@ -191,10 +198,6 @@ class ChatScreen(TurnScreen):
 
     # what the conversation asks for
 
-    def newest_reply(self) -> "Message | None":
-        """The newest reply that holds text."""
-        return next((m for m in reversed(self.messages) if m.role == "assistant" and m.content), None)
-
     def focus_main(self) -> None:
         """Back to the composer."""
         self.composer.focus()
@@ -212,7 +215,7 @@ class ChatScreen(TurnScreen):
         """Text that is typed in the transcript is meant for the composer."""
         if not event.is_printable or not self._is_furnished or self.focused is not self.transcript:
             return
-        if event.key not in self.transcript._bindings.key_to_bindings:
+        if not self.transcript_takes(event.key):
             event.stop()
             self.composer.focus()
             self.composer.post_message(events.Key(event.key, event.character))

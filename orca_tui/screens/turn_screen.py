@@ -6,7 +6,18 @@ from typing import TYPE_CHECKING
 from textual.timer import Timer
 
 from memory.errors import OrcaError
-from orca_tui.entries import entries_of, entries_of_one, error_entry, key_of, note_of
+from memory.text import label
+from orca_tui.entries import (
+    call_entry,
+    entries_of,
+    entries_of_one,
+    error_entry,
+    key_of,
+    note_of,
+    run_entry,
+    run_key,
+    running_entry,
+)
 from orca_tui.i18n import _
 from orca_tui.messages import ContextShown, TurnEnded
 from orca_tui.screens.columns import SideColumns
@@ -15,8 +26,12 @@ from orca_tui.widgets.composer import Composer
 from orca_tui.widgets.status_bar import StatusBar
 
 if TYPE_CHECKING:
-    from memory.types import ContextReport, Message
+    from memory.events import SubagentDelta, ToolFinished, ToolStarted
+    from memory.types import ContextReport, Message, SubagentRun
     from orca_tui.widgets.transcript import Transcript
+
+TOKENS_TOLD = 100
+"""Tokens after which the growing figure of a run is drawn again."""
 
 
 class TurnScreen(SideColumns):
@@ -88,6 +103,45 @@ class TurnScreen(SideColumns):
         """More of the reasoning."""
         self._streaming()
         self.transcript.feed_reasoning(key_of(reply), text)
+
+    def tools_asked(self, message: "Message") -> None:
+        """The reply is whole; what it asked for follows as entries of its own."""
+        self._remember(message)
+        note = note_of(message) or None
+        self.transcript.finish(key_of(message), state=message.state, note=note, text=message.content)
+
+    def tool_started(self, call: "ToolStarted") -> None:
+        """A tool runs."""
+        self.set_activity(_("runs {tool}", tool=label(call.name, 40)))
+        self.transcript.add(running_entry(self._call_key(call.call_id), call.name, call.arguments))
+
+    def tool_finished(self, call: "ToolFinished") -> None:
+        """Its result, in the place of the call."""
+        self._remember(call.message)
+        key = self._call_key(call.call_id)
+        running = self.transcript.entry(key)
+        asked = running.call.arguments if running is not None and running.call is not None else ""
+        self.transcript.replace(key, call_entry(call.message, asked))
+        self.set_activity(_("waiting for the model"))
+
+    def run_changed(self, run: "SubagentRun") -> None:
+        """A subagent began, or is done."""
+        self.transcript.add(run_entry(run))
+
+    def run_went_on(self, delta: "SubagentDelta") -> None:
+        """What a subagent does now; its words are not drawn piece by piece."""
+        entry = self.transcript.entry(run_key(delta.run_id))
+        if entry is None or entry.call is None:
+            return
+        step = delta.text if delta.kind == "step" else entry.call.step
+        if step != entry.call.step or delta.tokens >= entry.call.tokens + TOKENS_TOLD:
+            call = replace(entry.call, step=step, tokens=delta.tokens)
+            self.transcript.replace(entry.key, replace(entry, call=call))
+
+    def _call_key(self, call_id: str) -> str:
+        """The transcript key of a call without a result. Servers number calls anew in each reply."""
+        asked = next((one for one in reversed(self.messages) if one.role == "assistant"), None)
+        return f"call-{asked.id if asked is not None else ''}-{call_id}"
 
     def waiting(self, seconds: float, reason: str) -> None:
         """Count down to the next try."""

@@ -60,14 +60,16 @@ class WhyScreen(Screen[Message | None]):
         desk: "MemoryDesk",
         replies: Sequence[Message],
         *,
+        at: int | None = None,
         said: str = "",
         now: Callable[[], str] | None = None,
     ) -> None:
-        """`replies`: those of the session with text, oldest first, at least one; the newest is shown."""
+        """`replies`: those of the session with text, oldest first, at least one. Number `at` is shown (default: the
+        newest)."""
         super().__init__()
         self._desk = desk
         self._replies = replies
-        self._at = len(replies) - 1
+        self._at = len(replies) - 1 if at is None else at
         self._remark = said
         self._now = now
 

@@ -2,7 +2,8 @@
 
 from orca_tui.memory_keys import IDS as MEMORY_IDS
 from orca_tui.widgets.memory_sidebar import MemorySidebar
+from orca_tui.widgets.search_line import SearchLine
 from orca_tui.widgets.session_list import SessionList
 from orca_tui.widgets.transcript import Transcript
 
-__all__ = ["MEMORY_IDS", "MemorySidebar", "SessionList", "Transcript"]
+__all__ = ["MEMORY_IDS", "MemorySidebar", "SearchLine", "SessionList", "Transcript"]

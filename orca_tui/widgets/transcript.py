@@ -24,6 +24,11 @@ class Transcript(TranscriptSearch):
         """The entries, oldest first, with what has streamed in."""
         return [item.whole() for item in self._ledger.items]
 
+    def entry(self, key: str) -> Entry | None:
+        """The entry with a key, with what has streamed in."""
+        index = self._ledger.find(key)
+        return None if index is None else self._ledger.items[index].whole()
+
     def set_entries(self, entries: Sequence[Entry]) -> None:
         """Show other entries, from their end."""
         self._unselect()
@@ -74,7 +79,8 @@ class Transcript(TranscriptSearch):
         """Show another entry (it may have another key) in the place of one; ignored when there is none."""
         index = self._ledger.find(key)
         if index is not None:
-            self._unselect()
+            if entry.kind != "tool":
+                self._unselect()
             self._ledger.replace(index, entry)
             self._changed()
 

@@ -70,6 +70,11 @@ class TranscriptCursor(TranscriptView):
         return items[self._cursor].whole() if self.has_focus and 0 <= self._cursor < len(items) else None
 
     @property
+    def cursor(self) -> int:
+        """Number of the entry that the cursor is on; -1 before there was one."""
+        return self._cursor
+
+    @property
     def target(self) -> Target | None:
         """The link or code of it that is chosen."""
         targets = self._targets() if self._target is not None and self.current is not None else []

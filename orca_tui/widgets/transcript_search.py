@@ -49,9 +49,17 @@ class TranscriptSearch(TranscriptDeeds):
         self._tell()
         return self._search.total
 
-    def search(self, text: str) -> bool:
-        """Mark `text`, and go to the first place at or below the cursor. Tells whether there is one."""
+    @property
+    def sought(self) -> str:
+        """What is searched for, on one line."""
+        return " ".join(self._search.terms.words)
+
+    def search(self, text: str, *, start: int | None = None) -> bool:
+        """Mark `text`, and go to the first place at or below the cursor, or entry number `start`. Tells whether there
+        is one."""
         self.highlight([text])
+        if start is not None and start >= 0:
+            self._cursor = min(start, len(self._ledger.items) - 1)
         return self.next_hit(1)
 
     def next_hit(self, direction: int) -> bool:

@@ -42,7 +42,7 @@ async def test_the_first_run_offers_the_choices_and_the_demo_talks(home: Path, m
         assert "demo" in screen_text(app)
         await write(pilot, "hello")
         await idle(pilot)
-        assert app.chat.newest_reply() is not None
+        assert app.chat.chosen_reply() is not None
         assert not (home / "config.toml").exists()
         await app.leave(0)
 
@@ -212,5 +212,5 @@ async def test_without_sqlite_vec_the_app_says_once_how_it_goes_on(home: Path, m
         assert "sqlite-vec cannot be used here" in screen_text(app)
         await write(pilot, "hello")
         await idle(pilot)
-        assert app.chat.newest_reply() is not None
+        assert app.chat.chosen_reply() is not None
         assert len(app._notifications) == 1

@@ -1,0 +1,87 @@
+"""The app's part about the transcript: what its keys ask for, and the clipboard."""
+
+import os
+from collections.abc import Callable, Coroutine, Mapping
+from typing import TYPE_CHECKING, Any
+
+from memory.errors import OrcaError
+from orca_tui import clipboard
+from orca_tui.figures import count
+from orca_tui.i18n import _
+
+if TYPE_CHECKING:
+    from textual.driver import Driver
+
+    from orca_tui.screens.chat import ChatScreen
+    from orca_tui.widgets.transcript import Transcript
+
+MESSAGE_DEEDS = ("why", "good", "bad", "details")
+"""Deeds that `orca_tui.transcript_actions` does."""
+
+
+class TranscriptRoom:
+    """Mixed into the app."""
+
+    chat: "ChatScreen"
+    env: Mapping[str, str] | None
+    is_headless: bool
+    _driver: "Driver | None"
+    _clipboard: str
+
+    def spawn(self, name: str, work: Callable[..., Coroutine[Any, Any, None]], *args: object) -> None:
+        """Run `work(*args)` as a worker of the app."""
+        raise NotImplementedError
+
+    def tell_error(self, error: OrcaError) -> None:
+        """Show an error that the user can act on."""
+        raise NotImplementedError
+
+    def open_url(self, url: str, *, new_tab: bool = True) -> None:
+        """Only http and https, and only when somebody asked."""
+        raise NotImplementedError
+
+    def on_transcript_link_clicked(self, event: "Transcript.LinkClicked") -> None:
+        """The target is said before the browser has it."""
+        self.chat.hint_line.say(event.url)
+        self.open_url(event.url)
+
+    def on_transcript_asked(self, event: "Transcript.Asked") -> None:
+        """A key of a message."""
+        if event.deed in MESSAGE_DEEDS:
+            self.spawn("command", self._do_message_deed, event.deed, event.key)
+        elif event.deed == "search":
+            self.chat.open_search()
+        elif event.deed == "nothing":
+            self.chat.hint_line.say(_("That key does nothing with this message"))
+        else:
+            self.copy_to_clipboard(event.text)
+
+    async def _do_message_deed(self, deed: str, key: str) -> None:
+        from orca_tui.actions import Actions
+
+        try:
+            await Actions(self).message_deed(deed, key)  # type: ignore[arg-type] # it is mixed into the app
+        except OrcaError as error:
+            self.tell_error(error)
+
+    # the clipboard
+
+    def copy_to_clipboard(self, text: str) -> None:
+        """Copy cleaned text, and say where to. A headless app (tests, the browser) keeps it to itself."""
+        self._clipboard = text = clipboard.safe(text)
+        if self._driver is None or self.is_headless:
+            self._say_copied(text, "system")
+        else:
+            self.spawn("copy", self._copy, text, self._driver.write)
+
+    async def _copy(self, text: str, write: Callable[[str], object]) -> None:
+        env = os.environ if self.env is None else self.env
+        self._say_copied(text, await clipboard.put(text, write, env))
+
+    def _say_copied(self, text: str, way: clipboard.Way) -> None:
+        said = _("Copied {n} characters", n=count(len(text)))
+        if way == "terminal":
+            said = _("{n} characters given to the terminal to copy (OSC 52)", n=count(len(text)))
+            if clipboard.is_too_long(text):
+                said += " · " + _("it may refuse that much")
+        self.chat.hint_line.say(said)
