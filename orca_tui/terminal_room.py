@@ -1,0 +1,106 @@
+"""The app's part about the terminal around it: the window's title, notices while nobody looks, suspending."""
+
+import asyncio
+import os
+from collections.abc import Callable, Coroutine, Mapping
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+from memory.errors import OrcaError, StoreError
+from orca_tui import terminal_signs
+from orca_tui.i18n import _
+from orca_tui.messages import SessionNamed
+
+if TYPE_CHECKING:
+    from memory.config import Settings
+    from memory.core import Core
+    from orca_tui.bridge import LiveTurn
+
+LONG = 8.0
+"""Seconds from which the end of a reply is worth a notice."""
+
+
+class TerminalRoom:
+    """Mixed into the app."""
+
+    settings: "Settings"
+    core: "Core | None"
+    env: Mapping[str, str] | None
+    app_focus: Any
+    action_suspend_process: Callable[[], None]
+    app_resume_signal: Any
+    refresh: Callable[..., Any]
+    _driver: Any
+    _window_title: str | None = None
+    """What the window is called; `None` while it has its own name."""
+
+    def spawn(self, name: str, work: Callable[..., Coroutine[Any, Any, None]], *args: object) -> None:
+        """Run `work(*args)` as a worker of the app."""
+        raise NotImplementedError
+
+    def draw_after_resume(self) -> None:
+        """After `fg` the terminal is empty: draw everything."""
+        self.app_resume_signal.subscribe(self, lambda _app: self.refresh(layout=True), immediate=True)
+
+    def on_session_named(self, event: SessionNamed) -> None:
+        """The window is called after the open session."""
+        if not terminal_signs.has_titles(self._terminal_env) or event.title == self._window_title:
+            return
+        if self._window_title is None:
+            self._write_sign(terminal_signs.SAVE_TITLE)
+        self._window_title = event.title
+        self._write_sign(terminal_signs.window_title(event.title))
+
+    def give_back_title(self) -> None:
+        """The window is called what it was called before."""
+        if self._window_title is not None:
+            self._window_title = None
+            self._write_sign(terminal_signs.RESTORE_TITLE)
+
+    def reply_over(self, live: "LiveTurn") -> None:
+        """A turn has ended, in whatever session: say so when it took long and nobody looks."""
+        if not self.app_focus and monotonic() - live.began >= LONG:
+            self.spawn("notice", self._give_notice, live)
+
+    async def _give_notice(self, live: "LiveTurn") -> None:
+        chosen = terminal_signs.way(self.settings.ui.notifications, self._terminal_env)
+        text = await self._notice_text(live)
+        if chosen == "desktop" and not await asyncio.to_thread(terminal_signs.tell_desktop, text):
+            chosen = "bell"
+        if sign := terminal_signs.notice(chosen, text):
+            self._write_sign(sign)
+
+    async def _notice_text(self, live: "LiveTurn") -> str:
+        """Which session it is, by its title; nothing of the reply, and nothing at all of an incognito session."""
+        title = ""
+        if self.core is not None and not live.target.incognito:
+            try:
+                title = (await asyncio.to_thread(self.core.store.session, live.session_id)).title
+            except StoreError:
+                title = ""
+        if live.failed:
+            return _("orca: a reply ended with an error: {title}", title=title) if title else _("orca: a reply failed")
+        return _("orca: the reply is there: {title}", title=title) if title else _("orca: the reply is there")
+
+    def suspend_orca(self) -> None:
+        """Give the terminal back to the shell until `fg`; replies that are being written go on after it.
+
+        Raises `OrcaError` where there is no shell to go back to.
+        """
+        driver = self._driver
+        if driver is None or not driver.can_suspend or os.name == "nt":
+            raise OrcaError(_("orca cannot be suspended here."))
+        title = self._window_title
+        self.give_back_title()
+        self.action_suspend_process()
+        if title is not None:  # it is back
+            self.on_session_named(SessionNamed(title))
+
+    @property
+    def _terminal_env(self) -> Mapping[str, str]:
+        return os.environ if self.env is None else self.env
+
+    def _write_sign(self, sign: str) -> None:
+        if self._driver is not None:
+            self._driver.write(sign)
+            self._driver.flush()
