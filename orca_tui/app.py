@@ -32,6 +32,7 @@ from orca_tui.session_room import SessionRoom
 from orca_tui.settings_room import SettingsRoom
 from orca_tui.startup import Startup
 from orca_tui.terminal import write_log
+from orca_tui.terminal_room import TerminalRoom
 from orca_tui.themes import VARIABLES, variable_defaults
 from orca_tui.theming import ThemeShelf
 from orca_tui.transcript_room import TranscriptRoom
@@ -257,6 +258,7 @@ class OrcaApp(MemoryRoom, SettingsRoom, SessionRoom, TranscriptRoom, Elsewhere, 
 
     async def on_unmount(self) -> None:
         """However the app ends, the store is closed."""
+        self.give_back_title()
         await self._leaving.close_core()
 
     def _fatal_error(self) -> None:

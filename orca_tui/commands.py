@@ -43,6 +43,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("language", "Change the language of the screen", "orca", argument="[en|zh|auto]"),
     Command("settings", "Look through and change the settings", "orca", "f10", ("config",), "[PAGE]", True),
     Command("doctor", "Check what works here", "orca"),
+    Command("suspend", "Go back to the shell; fg brings orca back", "orca", "ctrl+z", anywhere=True),
     Command("quit", "Save and leave", "orca", "ctrl+q", ("exit", "q"), anywhere=True),
     Command("new", "Begin a new session", "Sessions", "ctrl+n"),
     Command("incognito", "Begin a session that is not remembered", "Sessions", "f9"),

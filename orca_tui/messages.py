@@ -29,6 +29,13 @@ class TurnEnded(Message):
 
 
 @dataclass
+class SessionNamed(Message):
+    """Another session is open, or the open one has another title; empty: it has none yet."""
+
+    title: str
+
+
+@dataclass
 class CoreChanged(Message):
     """Something moved in the background: memory was written, or the embedding queue went on. Safe from any thread."""
 

@@ -19,6 +19,7 @@ EDITOR_KEYS: tuple[tuple[str, str], ...] = (
     ("↑ ↓", "Earlier inputs, at the first and last line"),
     ("Tab, Shift+Tab", "Next or previous part of the screen"),
     ("j k g G", "Move in the transcript and in lists"),
+    ("Alt+Z", "Take back what was typed"),
     ("Ctrl+C", "Copy what is selected; twice: leave"),
 )
 

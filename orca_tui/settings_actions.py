@@ -1,4 +1,4 @@
-"""The command that opens the settings."""
+"""The commands about settings and the terminal."""
 
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,10 @@ class SettingsActions:
     """One method a command, named like it."""
 
     _app: "OrcaApp"
+
+    async def suspend(self, _argument: str) -> None:
+        """Back to the shell until `fg`."""
+        self._app.suspend_orca()
 
     async def settings(self, argument: str) -> None:
         """The settings over the chat; `/settings keys` opens that page. Again: away with them."""

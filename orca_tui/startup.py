@@ -57,7 +57,7 @@ class Startup:
         queue = core.queue
         app.chat.show_queue(queue.waiting, queue.status, queue.problem)
         core.subscribe(self._changed)
-        app.bridge = Bridge(app.chat)
+        app.bridge = Bridge(app.chat, ended=app.reply_over)
         conversation = Conversation(core, app.chat, app.bridge, app.spawn)
         await self._open_first(conversation, core)
         app.conversation = conversation

@@ -11,7 +11,8 @@ from memory.config import Home
 from memory.text import clean
 
 RESET = (
-    "\x1b[?1049l\x1b[?25h\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1015l\x1b[?2004l\x1b[?1004l\x1b[<u\x1b[0m"
+    "\x1b[?1049l\x1b[23;2t\x1b[?25h\x1b[?1000l\x1b[?1002l\x1b[?1003l"
+    "\x1b[?1006l\x1b[?1015l\x1b[?2004l\x1b[?1004l\x1b[<u\x1b[0m"
 )
 """Leaves the alternate screen, shows the cursor, switches mouse, paste and focus reports and the kitty keys off."""
 

@@ -44,6 +44,7 @@ class Composer(SafeEditor):
     """
 
     BINDINGS = [
+        Binding("alt+z", "undo", "Take back what was typed", id="take_back", show=False, priority=True),
         Binding("enter", "send", "Send", id="send", show=False),
         Binding("ctrl+j,shift+enter,alt+enter", "newline", "New line", id="newline", show=False),
     ]
