@@ -42,7 +42,7 @@ def streaming(keymap: Keymap) -> Pairs:
     )
 
 
-def sessions(keymap: Keymap, view: SessionState) -> Pairs:
+def sessions(keymap: Keymap, view: "SessionState") -> Pairs:
     """While the list of sessions has the keys."""
     deeds = {
         "open": ("rename", "archive", "trash", "export"),
