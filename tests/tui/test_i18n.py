@@ -11,6 +11,9 @@ import pytest
 import memory.errors
 from memory.config import AgentSettings, Home, LLMSettings, MCPSettings, PersonaSettings, Settings
 from memory.provider.factory import list_choices
+from memory.store.run_store import INTERRUPTED
+from memory.tools import fetch_url, files, mcp_tools, memory_save
+from memory.tools.taint import TAINTED
 from memory.types import MemoryType, Role
 from orca_tui import settings_pages
 from orca_tui.commands import COMMANDS
@@ -22,6 +25,7 @@ from orca_tui.message_keys import MESSAGE_KEYS
 from orca_tui.pages import EDITOR_KEYS
 from orca_tui.provider_words import DETAILS, detail_said
 from orca_tui.screens.model_picker import OTHER
+from orca_tui.search_filters import FILTER_KEYS
 from orca_tui.session_keys import SESSION_KEYS
 from orca_tui.settings_keys import WIDGETS, widget_bindings
 from orca_tui.settings_pages import PAGES, Deed, Heading
@@ -59,6 +63,7 @@ def spoken() -> dict[str, str]:
     texts |= dict.fromkeys(("Local model", "Demo", OTHER, *DETAILS), "screens/model_picker.py")
     texts |= {text: "message_keys.py" for key in MESSAGE_KEYS for text in (key.word, key.summary)}
     texts |= {text: "memory_keys.py" for key in MEMORY_KEYS for text in (key.word, key.summary)}
+    texts |= {key.word: "search_filters.py" for key in FILTER_KEYS}
     texts |= {text: "session_keys.py" for key in SESSION_KEYS for text in (key.word, key.summary)}
     texts |= dict.fromkeys((*get_args(MemoryType), *ACTIONS, *REASONS), "widgets/memory_detail.py")
     texts |= {text: "settings_words.py" for words in WORDS.values() for text in words}
@@ -68,6 +73,8 @@ def spoken() -> dict[str, str]:
     texts |= {item.text: "settings_pages.py" for item in items if isinstance(item, Heading) and not item.is_name}
     texts |= {item.text: "settings_pages.py" for item in items if isinstance(item, Deed)}
     texts |= {one.description: module for _heading, module, name in WIDGETS for one in widget_bindings(module, name)}
+    reasons = (TAINTED, memory_save.REASON, files.REASON, fetch_url.REASON, fetch_url.PRIVATE)
+    texts |= dict.fromkeys((*reasons, mcp_tools.NEW, mcp_tools.CHANGED, mcp_tools.CALL, INTERRUPTED), "memory/tools")
     for value in vars(memory.errors).values():
         if isinstance(value, type) and issubclass(value, memory.errors.OrcaError):
             texts[value.title] = "memory/errors.py"
