@@ -28,8 +28,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-START_WAIT = 2.0
-"""Seconds that a turn waits for servers that are starting; those that are late are offered in the next one."""
+START_WAIT = 5.0
+"""Seconds that a turn waits for servers that start for the first time; those that are late, or have failed before, are
+offered in a later one."""
 MAX_DESCRIPTION = 1500
 """Characters of a tool's description that are told to the model."""
 MAX_WORDS = 300
@@ -108,18 +109,21 @@ class MCPServers:
         self._refused: set[str] = set()
         """Digests that the user did not want, until the end of this process."""
         self._deciding = asyncio.Lock()
+        self.start_wait = START_WAIT
+        """Seconds that `tools` waits."""
 
     @property
     def names(self) -> tuple[str, ...]:
         """The servers that are in use."""
         return tuple(connection.name for connection in self._connections)
 
-    async def tools(self, *, wait: float = START_WAIT) -> list[MCPTool]:
-        """The tools that may be offered now, of the servers that are ready within `wait` seconds. Never raises.
+    async def tools(self) -> list[MCPTool]:
+        """The tools that may be offered now, of the servers that are ready within `start_wait` seconds. Never raises.
 
-        Starts what is not running. Asks the user about tools that are new or changed.
+        Starts what is not running; a server that failed before is not waited for. Asks the user about tools that are
+        new or changed.
         """
-        await self._start(wait)
+        await self._start()
         found: list[MCPTool] = []
         for connection in self._connections:
             if connection.state == "ready":
@@ -159,14 +163,15 @@ class MCPServers:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _start(self, wait: float) -> None:
+    async def _start(self) -> None:
         for connection in self._connections:
             task = self._starting.get(connection.name)
             if connection.state != "ready" and (task is None or task.done()):
                 self._starting[connection.name] = asyncio.create_task(_begin(connection))
-        running = [task for task in self._starting.values() if not task.done()]
-        if running and wait > 0:
-            await asyncio.wait(running, timeout=wait)
+        worth = {connection.name for connection in self._connections if connection.problem is None}
+        running = [task for name, task in self._starting.items() if name in worth and not task.done()]
+        if running:
+            await asyncio.wait(running, timeout=self.start_wait)
 
     def _find(self, name: str) -> MCPConnection:
         for connection in self._connections:

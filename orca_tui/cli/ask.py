@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from memory.engine import Turn
     from memory.types import Session
 
+SERVER_WAIT = 30.0
+"""Seconds to wait for MCP servers: there is no later turn that could offer their tools."""
 MAX_BYTES = 5_000_000
 """Largest question that is taken."""
 ENDINGS = {
@@ -77,6 +79,7 @@ async def _ask(arguments: Namespace, home: Home, settings: Settings, text: str, 
     output = JsonLines() if arguments.json else PlainReply()
     async with open_core(home, settings) as core:
         session = await _session(core, arguments.session, text)
+        core.equipment.servers.start_wait = SERVER_WAIT
         turn = core.engine.start(session.id, text, use_memory=not arguments.no_memory, pasted=piped)
         broken = False
         with _stopped_by_signals(turn) as caught, asking_on_terminal(core, home):

@@ -76,6 +76,7 @@ async def servers(
     home: Path, ask: Callable[[PermissionRequest], Awaitable[Decision]] | None = None, **given: MCPSettings
 ) -> AsyncIterator[MCPServers]:
     found = MCPServers(given, ENV, KnownTools(home), ask)
+    found.start_wait = 20.0
     try:
         yield found
     finally:
@@ -230,8 +231,8 @@ async def test_nothing_is_left_when_orca_is_killed(tmp_path: Path) -> None:
 async def test_tools_are_offered_once_the_user_has_agreed(tmp_path: Path) -> None:
     user = User("always")
     async with servers(tmp_path, user, city=settings("good")) as found:
-        tools = {tool.spec.name: tool for tool in await found.tools(wait=20)}
-        assert await found.tools(wait=20)
+        tools = {tool.spec.name: tool for tool in await found.tools()}
+        assert await found.tools()
     assert {"city__add", "city__say_it_now"} <= tools.keys()
     (request,) = user.asked
     assert (request.tool, request.target, request.reason) == ("mcp", "city", mcp_tools.NEW)
@@ -248,13 +249,13 @@ async def test_tools_are_offered_once_the_user_has_agreed(tmp_path: Path) -> Non
 
 async def test_what_was_agreed_to_is_asked_again_when_it_changes(tmp_path: Path) -> None:
     async with servers(tmp_path, User("always"), city=settings("good")) as found:
-        assert await found.tools(wait=20)
+        assert await found.tools()
     async with servers(tmp_path, None, city=settings("good")) as found:
-        assert "city__add" in [tool.spec.name for tool in await found.tools(wait=20)]
+        assert "city__add" in [tool.spec.name for tool in await found.tools()]
     user = User("deny")
     async with servers(tmp_path, user, city=settings("changed")) as found:
-        offered = [tool.spec.name for tool in await found.tools(wait=20)]
-        assert await found.tools(wait=20)
+        offered = [tool.spec.name for tool in await found.tools()]
+        assert await found.tools()
     assert "city__add" not in offered
     assert "city__echo" in offered
     (request,) = user.asked
@@ -267,16 +268,16 @@ async def test_what_was_agreed_to_is_asked_again_when_it_changes(tmp_path: Path)
 
 async def test_without_anybody_to_ask_only_what_was_agreed_to_is_offered(tmp_path: Path) -> None:
     async with servers(tmp_path, None, city=settings("good")) as found:
-        assert await found.tools(wait=20) == []
+        assert await found.tools() == []
         (report,) = await found.reports()
         assert "city__add" in report.waiting
         assert "city__add" in await found.agree("city")
-        assert await found.tools(wait=20)
+        assert await found.tools()
 
 
 async def test_a_tool_that_changes_between_offer_and_call_is_not_called(tmp_path: Path) -> None:
     async with servers(tmp_path, User("always"), city=settings("good")) as found:
-        tools: Mapping[str, MCPTool] = {tool.spec.name: tool for tool in await found.tools(wait=20)}
+        tools: Mapping[str, MCPTool] = {tool.spec.name: tool for tool in await found.tools()}
         connection = tools["city__add"]._connection
         await connection.close()
         connection.settings = settings("changed")
@@ -287,9 +288,10 @@ async def test_a_tool_that_changes_between_offer_and_call_is_not_called(tmp_path
 async def test_a_turn_does_not_wait_for_a_slow_server(tmp_path: Path) -> None:
     given = {"slow": settings("silent"), "city": settings("good")}
     async with servers(tmp_path, User("always"), **given) as found:
+        found.start_wait = 0.5
         names: list[str] = []
         while not names:
-            names = [tool.spec.name for tool in await asyncio.wait_for(found.tools(wait=0.5), 10)]
+            names = [tool.spec.name for tool in await asyncio.wait_for(found.tools(), 10)]
         assert {name.partition("__")[0] for name in names} == {"city"}
         assert [report.state for report in await found.reports()] == ["starting", "ready"]
 
@@ -297,7 +299,7 @@ async def test_a_turn_does_not_wait_for_a_slow_server(tmp_path: Path) -> None:
 async def test_a_file_that_is_broken_is_no_agreement(tmp_path: Path) -> None:
     (tmp_path / "mcp-tools.json").write_text('{"city": [')
     async with servers(tmp_path, None, city=settings("good")) as found:
-        assert await found.tools(wait=20) == []
+        assert await found.tools() == []
 
 
 async def test_a_toolbox_offers_them_and_results_are_foreign(tmp_path: Path) -> None:
