@@ -64,7 +64,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("preview", "Show the request as it would be sent", "Reply", "alt+p"),
     Command("memories", "Look through and prune long-term memory", "Memory", "f7", (), "[inbox|trash|…]", True),
     Command("sidebar", "Show or hide the memory sidebar", "Memory", "f3,ctrl+b"),
-    Command("memory", "Search messages and memories", "Memory", "ctrl+f", ("search", "find"), "[WORDS]"),
+    Command("search", "Search messages and memories", "Memory", "ctrl+f", ("memory", "find"), "[WORDS]", True),
 )
 
 INTERRUPT = "interrupt"

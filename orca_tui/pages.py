@@ -1,13 +1,12 @@
-"""The pages that lie over the chat: help, search results, settings, doctor. Plain text in, `Content` out."""
+"""The pages that lie over the chat: help, settings, doctor. Plain text in, `Content` out."""
 
-from collections.abc import Sequence
 
 from textual.content import Content
 
 from memory.config import Home, Settings
 from memory.store.base import Store
 from memory.text import clean, label
-from memory.types import Hit, ItemKind
+from memory.types import ItemKind
 from orca_tui import keys, session_keys
 from orca_tui.commands import COMMANDS, Command
 from orca_tui.i18n import _
@@ -60,19 +59,6 @@ def _help(keymap: keys.Keymap) -> list[Content]:
         Content.styled(_("Any key can be changed in the settings file, below [keys]."), "$text-muted"),
     ]
     return lines[1:]
-
-
-def hit_lines(hits: Sequence[Hit]) -> list[Content]:
-    """Search results: what it is, when, how well it fits, and the text."""
-    if not hits:
-        return [Content.styled(_("Nothing found."), "$text-muted")]
-    names = {"message": _("message"), "short_term": _("summary"), "long_term": _("memory")}
-    lines: list[Content] = []
-    for hit in hits:
-        kind = f"{names[hit.kind]} · {hit.branch}" if hit.branch else names[hit.kind]
-        head = f"{hit.timestamp[:10]}  {label(kind)}  {hit.parts.total:.2f}"
-        lines += [Content.styled(head, "$text-accent"), Content(clean(hit.text).strip()), Content("")]
-    return lines[:-1]
 
 
 def item(store: Store, kind: ItemKind, item_id: int) -> tuple[str, list[Content]]:

@@ -1,7 +1,7 @@
 """The piece of a found text that shows why it was found, with the places of the words."""
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 from memory.store.search import is_unspaced, terms_of_word
@@ -34,7 +34,18 @@ def snippet(text: str, wanted: Collection[str], length: int) -> Snippet:
         piece = "…" + piece
     if start + length < len(text):
         piece += "…"
-    return Snippet(piece, tuple(places(piece, wanted)))
+    return Snippet(piece, tuple(_joined(places(piece, wanted))))
+
+
+def _joined(found: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Neighbours as one: single characters of one Chinese word."""
+    joined: list[tuple[int, int]] = []
+    for start, end in found:
+        if joined and joined[-1][1] == start:
+            joined[-1] = (joined[-1][0], end)
+        else:
+            joined.append((start, end))
+    return joined
 
 
 def places(text: str, wanted: Collection[str]) -> Iterator[tuple[int, int]]:

@@ -103,7 +103,6 @@ TEXTS: dict[str, str] = {
     "Show or hide the memory sidebar": "显示或隐藏记忆栏",
     "Search messages and memories": "搜索消息和记忆",
     # What commands say
-    "Memory: {query}": "记忆：{query}",
     "Theme": "配色",
     "Language": "语言",
     "Settings": "设置",

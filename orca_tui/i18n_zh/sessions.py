@@ -36,4 +36,36 @@ TEXTS: dict[str, str] = {
     "Deleted: {text}": "已删除：{text}",
     "Archived: {text}": "已归档：{text}",
     "Back in the list: {text}": "已回到列表：{text}",
+    # search
+    "kind": "种类",
+    "role": "角色",
+    "since": "时间",
+    "session": "会话",
+    "go there": "前往",
+    "Search everything": "搜索全部",
+    "Searching…": "正在搜索…",
+    "{n} of {total}": "第 {n} 条，共 {total} 条",
+    "found by words only: meaning could not be looked at in time": "仅按词语查找：来不及按含义查找",
+    "the newest first": "最新的在前",
+    "“{value}” is no time: write 2026-11-01, 2026-11, today, 3d or 2w": (
+        "“{value}”不是时间：请写 2026-11-01、2026-11、今天、3天 或 2周"
+    ),
+    "There is no filter “{name}”, it is searched as words; there are {known}": (
+        "没有筛选条件“{name}”，已按词语搜索；可用：{known}"
+    ),
+    "“{value}” is nothing for {name}, it is searched as words; there are {known}": (
+        "“{value}”不能用于 {name}，已按词语搜索；可用：{known}"
+    ),
+    (
+        "Type what you are looking for: it is found by its words and by its meaning, in messages, summaries and "
+        "memories. Filters: role:user, since:2026-11-01, until:7d, branch:…, kind:memory, session:this, project:…"
+    ): (
+        "输入要找的内容：在消息、摘要和记忆中按词语和含义查找。筛选：角色:用户、自:2026-11-01、到:7天、分支:…、"
+        "类型:记忆、会话:此、项目:…"
+    ),
+    "These filters leave nothing to look in: only messages have a role, only memories a branch.": (
+        "这些筛选条件下没有可查找的内容：只有消息有角色，只有记忆有分支。"
+    ),
+    "That message is not shown in its session.": "这条消息没有显示在它的会话中。",
+    "It is on another fork of this session, which is open now": "它在此会话的另一个分叉上，现已打开",
 }

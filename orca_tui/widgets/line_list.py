@@ -94,6 +94,10 @@ class LineList(ScrollView, can_focus=True):
     def cursor_moved(self) -> None:
         """The cursor is on another entry, or its entry was built anew. For subclasses."""
 
+    def lights_cursor(self) -> bool:
+        """Whether the cursor is seen while another widget has the keys. For subclasses."""
+        return False
+
     def rebuild(self) -> None:
         """Take the rows anew; the cursor stays on its entry, or where it was when that is gone."""
         width = self.scrollable_content_region.width
@@ -132,7 +136,7 @@ class LineList(ScrollView, can_focus=True):
         if place >= len(self._rows):
             return Strip.blank(width, self.rich_style)
         row = self._rows[place]
-        lit = self.has_focus and row.key is not None and row.key == self.cursor_key
+        lit = (self.has_focus or self.lights_cursor()) and row.key is not None and row.key == self.cursor_key
         strip = self._strips.get((place, lit))
         if strip is None:
             content = row.draw().truncate(width, pad=True)

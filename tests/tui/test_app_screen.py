@@ -13,6 +13,7 @@ from orca_tui.commands import COMMANDS
 from orca_tui.screens.choose import Choose
 from orca_tui.screens.model_picker import ModelPicker
 from orca_tui.screens.page import Page
+from orca_tui.screens.search import SearchScreen
 from orca_tui.themes import VARIABLES
 from orca_tui.widgets.memory_sidebar import MemorySidebar
 from orca_tui.widgets.session_list import SessionList
@@ -147,8 +148,8 @@ async def test_a_memory_search_shows_hits(home: Path) -> None:
         await write(pilot, "My bicycle is green")
         await idle(pilot)
         await write(pilot, "/memory bicycle")
-        await until(pilot, lambda: isinstance(app.screen, Page))
-        assert "My bicycle is green" in screen_text(app)
+        await until(pilot, lambda: isinstance(app.screen, SearchScreen))
+        await until(pilot, lambda: "My bicycle is green" in screen_text(app))
 
 
 @pytest.mark.parametrize("size", [(1, 1), (39, 9), (40, 10), (500, 200)])
