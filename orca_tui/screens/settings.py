@@ -58,13 +58,14 @@ class SettingsScreen(SettingsActs, Screen[None]):
 
     def compose(self) -> ComposeResult:
         """Title, the two lists, the input, what a field is for, keys."""
+        self.title_line = Static(id="settings-title", markup=False)
         self.pages = PageList(self.page, id="settings-pages")
         self.fields = FieldList(id="settings-fields")
         self.field_input = Input(id="settings-input")
         self.field_input.cursor_blink = self.desk.settings.ui.cursor_blink
         self.about = Static(id="settings-about", markup=False)
         self.keys_line = HintLine(id="settings-keys")
-        yield Static(id="settings-title", markup=False)
+        yield self.title_line
         with Horizontal(id="settings-body"):
             yield self.pages
             yield self.fields
@@ -94,6 +95,8 @@ class SettingsScreen(SettingsActs, Screen[None]):
 
     def show_page(self) -> None:
         """The page under the cursor of the pages."""
+        if not self.is_attached:  # closed while the file was read
+            return
         settings = self.desk.settings
         items: list[Heading | settings_pages.Picture | Shown] = list(settings_pages.items(self.page, settings))
         if self.page == "keys":
@@ -102,7 +105,7 @@ class SettingsScreen(SettingsActs, Screen[None]):
                     items.append(Heading(row.heading))
                 items.append(row)
         title = f"{_('Settings')} · {_(PAGES[self.page])}"
-        self.query_one("#settings-title", Static).update(Content.styled(title, "bold"))
+        self.title_line.update(Content.styled(title, "bold"))
         self.fields.show(items, value=self._value, is_set=lambda field: self.desk.is_set(field.path))
         self.draw_shares()
         self._show_keys()

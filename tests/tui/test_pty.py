@@ -124,3 +124,19 @@ def test_an_error_in_orca_itself_is_told_without_values(home: Path) -> None:
     assert "KeyError" in log
     assert "sk-never-shown" not in log
     assert b"sk-never-shown" not in crashing.output
+
+
+def test_suspending_gives_the_terminal_back_and_coming_back_draws_everything(terminal: Terminal) -> None:
+    terminal.wait_for("scripted")
+    terminal.child.send("a draft\x1a")  # Ctrl+Z
+    _pid, status = os.waitpid(terminal.child.pid, os.WUNTRACED)
+    assert os.WIFSTOPPED(status)
+    terminal.wait_for("\x1b[?1049l")
+    assert_restored(terminal.output)
+    terminal.output = b""
+    terminal.child.kill(signal.SIGCONT)
+    terminal.wait_for("scripted")
+    terminal.wait_for("a draft")
+    terminal.child.send("\x11")
+    assert terminal.exit_code() == 0
+    assert_restored(terminal.output)
