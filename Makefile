@@ -7,7 +7,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check setup dev clean
+.PHONY: help run test sweep check setup dev clean
 
 help:  ## Show this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile
@@ -18,6 +18,9 @@ run: $(VENV)/.run  ## Set up (first time: packages and the built-in model) and o
 
 test: $(VENV)/.dev  ## Set up and run all tests
 	@$(BIN)/python -m pytest
+
+sweep: $(VENV)/.dev  ## Let every disk call of every command fail in every way (hours)
+	@ORCA_SWEEP=full $(BIN)/python -m pytest tests/faults/test_sweep.py
 
 check: $(VENV)/.dev  ## Lint, format, types, import contracts
 	@$(BIN)/ruff check .

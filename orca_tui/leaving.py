@@ -3,7 +3,7 @@
 import asyncio
 import signal
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.segment import Segments
 from rich.text import Text
@@ -11,7 +11,7 @@ from rich.text import Text
 from memory.errors import OrcaError
 from memory.text import clean
 from orca_tui.i18n import _
-from orca_tui.terminal import exit_within, write_log
+from orca_tui.terminal import end_now, exit_within, write_log
 
 if TYPE_CHECKING:
     from orca_tui.app import OrcaApp
@@ -36,7 +36,7 @@ class Leaving:
         self._begun = True
         app = self._app
         if not app.is_headless:
-            exit_within(HARD_EXIT, code, getattr(app._driver, "attrs_before", None))
+            exit_within(HARD_EXIT, code, self._attributes)
         await app.sending.close(DRAIN)
         if app.bridge is not None:
             app.bridge.stop_all()
@@ -67,7 +67,7 @@ class Leaving:
     def catch_signals(self) -> None:
         """These signals leave like a quit, with 128 + their number. Call it on the app's loop.
 
-        SIGINT is a signal of other programs here: Ctrl+C is a key.
+        SIGINT is a signal of other programs here: Ctrl+C is a key. A second one does not wait for anything.
         """
         loop = asyncio.get_running_loop()
         for name in ("SIGTERM", "SIGHUP", "SIGQUIT", "SIGINT"):
@@ -77,5 +77,14 @@ class Leaving:
                     loop.add_signal_handler(number, self._on_signal, 128 + number)
 
     def _on_signal(self, code: int) -> None:
-        if self._app.is_running and not self._begun:
+        if self._begun:
+            if code == 128 + signal.SIGINT:
+                end_now(code, self._attributes)
+        elif self._app.is_running:
             self._app.spawn("leave", self.leave, code)
+
+    @property
+    def _attributes(self) -> list[Any] | None:
+        """The terminal's from before the app, if it has one."""
+        found: list[Any] | None = getattr(self._app._driver, "attrs_before", None)
+        return found

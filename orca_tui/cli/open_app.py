@@ -28,8 +28,10 @@ def run(arguments: "Namespace | SimpleNamespace", home: Home) -> int:
     os.environ.setdefault("ESCDELAY", ESCAPE_DELAY)
     settings, warnings = load_settings_with_warnings(home)
     from orca_tui.app import run as run_app
+    from orca_tui.terminal_mark import marked
 
-    return run_app(home, settings, warnings=warnings, session_id=arguments.session)
+    with marked(home):
+        return run_app(home, settings, warnings=warnings, session_id=arguments.session)
 
 
 def terminal_problem(env: Mapping[str, str] | None = None) -> str:

@@ -1,6 +1,8 @@
 """The list of sessions, search in everything, import and export."""
 
 TEXTS: dict[str, str] = {
+    # other windows
+    "This session went on in another window": "此会话已在另一个窗口中继续",
     # the list
     "rename": "改名",
     "delete": "删除",
