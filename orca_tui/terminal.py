@@ -22,7 +22,7 @@ def exit_within(seconds: float, code: int, attributes: list[Any] | None) -> thre
 
     Cancel the returned timer when the clean way worked.
     """
-    timer = threading.Timer(seconds, _end, (code, attributes))
+    timer = threading.Timer(seconds, end_now, (code, attributes))
     timer.daemon = True
     timer.start()
     return timer
@@ -37,7 +37,8 @@ def write_log(home: Home, text: str) -> None:
             log.write(f"{datetime.now(UTC).isoformat(timespec='seconds')} {clean(text).rstrip()}\n")
 
 
-def _end(code: int, attributes: list[Any] | None) -> None:
+def end_now(code: int, attributes: list[Any] | None) -> None:
+    """Reset the terminal and end the process with `code`, whatever is still to be done."""
     try:
         os.write(sys.__stderr__.fileno() if sys.__stderr__ else 2, RESET.encode())
         if attributes is not None:
