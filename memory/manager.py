@@ -11,7 +11,7 @@ from memory.errors import AttachmentError
 from memory.provider.base import ToolSpec
 from memory.recalling.assembly import Assembler, Job, without_newest
 from memory.recalling.calls import repaired
-from memory.recalling.pick import Asked, Picker
+from memory.recalling.pick import Asked, Here, Picker
 from memory.recalling.pictures import LoadImage
 from memory.recalling.prompt import Prompt, is_working
 from memory.recalling.query_vector import QUERY_WAIT, GetEmbedder
@@ -118,10 +118,10 @@ class MemoryManager:
         nonce = before.nonce if before else self._nonce()
 
         def work() -> Prompt:
-            whole = self._working(session, extras.tip or newest.id, newest.id)
+            here, whole = self._working(session, extras.tip or newest.id, newest.id)
             at = next(place for place, message in enumerate(whole) if message.id == newest.id) + 1
             job = Job(
-                *(session, session.scope, whole[:at], asked, window, system_prompt, remembers, nonce),
+                *(here, session.scope, whole[:at], asked, window, system_prompt, remembers, nonce),
                 tail=whole[at:],
                 tools=extras.tools,
                 note=extras.note,
@@ -168,17 +168,20 @@ class MemoryManager:
         tools = await self.offered(session or _unbegun(scope))
 
         def work() -> Prompt:
-            path = self._working(session, session.tip_message_id, None) if session and session.tip_message_id else []
+            here, path = self._working(session, session.tip_message_id) if session else (None, [])
             path = [*path, _unsent(session, text)]
-            job = Job(session, scope, path, asked, window, system_prompt, remembers, self._nonce(), tools=tools)
+            job = Job(here, scope, path, asked, window, system_prompt, remembers, self._nonce(), tools=tools)
             return self._assembler.assemble(job, self._settings.memory)
 
         return await asyncio.to_thread(work)
 
-    def _working(self, session: Session, tip: int, newest: int | None) -> list[Message]:
-        """The path as it goes into prompts; `newest` in any case."""
+    def _working(
+        self, session: Session, tip: int | None, newest: int | None = None
+    ) -> tuple[Here | None, list[Message]]:
+        """The path to `tip`, and its messages as they go into prompts; `newest` in any case."""
         path = self._store.path(session.id, tip=tip)
-        return repaired(message for message in path if is_working(message) or message.id == newest)
+        here = Here(session, frozenset(message.id for message in path))
+        return here, repaired(message for message in path if is_working(message) or message.id == newest)
 
     async def search(
         self, query: str, *, scope: Scope | None = None, kinds: Sequence[ItemKind] = ITEM_KINDS, limit: int = 10

@@ -19,11 +19,11 @@ from memory.recalling.calls import (
     tokens_of_tools,
     units,
 )
-from memory.recalling.pick import Asked, Pick, Picker
+from memory.recalling.pick import Asked, Here, Pick, Picker
 from memory.recalling.pictures import IMAGE_TOKENS, MOST, LoadImage, images_of, shown_pictures
 from memory.recalling.prompt import Prompt, fence_text, memory_block, request_messages
 from memory.tokens import TokenCounter
-from memory.types import ContextItem, ContextReport, ContextWindow, Message, Scope, Session, Tier, TierUse
+from memory.types import ContextItem, ContextReport, ContextWindow, Message, Scope, Tier, TierUse
 from memory.writing.trust import is_foreign
 
 CUT_OFF_TOKENS = 12
@@ -34,7 +34,8 @@ CUT_OFF_TOKENS = 12
 class Job:
     """What one prompt is built from."""
 
-    session: Session | None
+    here: Here | None
+    """`None`: the session is not begun."""
     scope: Scope
     path: Sequence[Message]
     """Working memory, oldest first, up to the newest user message."""
@@ -155,9 +156,9 @@ class Assembler:
         shorts: list[Pick] = []
         longs: list[Pick] = []
         if job.remembers:
-            if job.session:
-                shorts = self._picker.short_term(job.session, job.asked, shown, budgets.short_term)
-            longs = self._picker.long_term(job.session, job.scope, job.asked, shown, budgets.long_term)
+            if job.here:
+                shorts = self._picker.short_term(job.here, job.asked, shown, budgets.short_term)
+            longs = self._picker.long_term(job.here, job.scope, job.asked, shown, budgets.long_term)
         fitted = fit(
             budgets,
             fixed=costs.fixed,

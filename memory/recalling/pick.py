@@ -62,6 +62,19 @@ class Pick:
 
 
 @dataclass(frozen=True, slots=True)
+class Here:
+    """Where a prompt is made: what was said in other forks of the session is not to come up in this one."""
+
+    session: Session
+    path: frozenset[int]
+    """Ids of all messages of the chosen path."""
+
+    def is_beside(self, message: Message) -> bool:
+        """Whether a message belongs to another fork."""
+        return message.session_id == self.session.id and message.id not in self.path
+
+
+@dataclass(frozen=True, slots=True)
 class Asked:
     """The query of one prompt."""
 
@@ -85,12 +98,14 @@ class Picker:
         self.settings = settings
         """May be replaced."""
 
-    def short_term(self, session: Session, asked: Asked | None, shown: Collection[int], budget: int) -> list[Pick]:
-        """Summaries of this session whose turns are not all in `shown` (message ids): the best for the query first.
+    def short_term(self, here: Here, asked: Asked | None, shown: Collection[int], budget: int) -> list[Pick]:
+        """Summaries of this path whose turns are not all in `shown` (message ids): the best for the query first.
 
         Without a query vector the newest first. At most `short_term_top_k`.
         """
-        rows = [row for row in self._store.short_term(session.id) if not _covered(row, shown)]
+        session = here.session
+        of_path = [row for row in self._store.short_term(session.id) if _sources(row) <= here.path]
+        rows = [row for row in of_path if not _covered(row, shown)]
         if asked and asked.vector and rows:
             filters = Filters(session_id=session.id)
             ranked = self._recall.find(asked.text, asked.vector, kinds=("short_term",), filters=filters)
@@ -103,12 +118,12 @@ class Picker:
         return [self._pick(f, "short_term", budget // ENTRY_SHARE) for f in found[: self.settings.short_term_top_k]]
 
     def long_term(
-        self, session: Session | None, scope: Scope, asked: Asked | None, shown: Collection[int], budget: int
+        self, here: Here | None, scope: Scope, asked: Asked | None, shown: Collection[int], budget: int
     ) -> list[Pick]:
         """Memories and earlier messages that are about the query; those in `shown` (message ids) are left out."""
         branches = searched_branches(self.settings.branches)
         known = self._store.memories(scope=scope, branches=branches, limit=1000)
-        found = self._relevant(session, scope, asked, branches) if asked and not asked.small_talk else []
+        found = self._relevant(here, scope, asked, branches) if asked and not asked.small_talk else []
         query = self._recall.query(asked.text if asked else "")
         top_k = self.settings.long_term_top_k
         most = max(1, top_k // STANDING_SHARE)
@@ -129,15 +144,16 @@ class Picker:
         chosen, free = _places(chosen, top_k)
         chosen += [f for f in rules if f.key not in {c.key for c in chosen}][:free]
         picks = [self._pick(f, "long_term", budget // ENTRY_SHARE, asked) for f in chosen]
-        around = self._around(chosen, shown)
+        around = self._around(chosen, shown, here)
         return picks + [self._pick(f, "long_term", budget // NEIGHBOUR_SHARE, asked) for f in around]
 
-    def _relevant(self, session: Session | None, scope: Scope, asked: Asked, branches: tuple[str, ...]) -> list[Found]:
-        filters = Filters(exclude_session=session.id if session else None, scope=scope, branches=branches)
+    def _relevant(self, here: Here | None, scope: Scope, asked: Asked, branches: tuple[str, ...]) -> list[Found]:
+        filters = Filters(exclude_session=here.session.id if here else None, scope=scope, branches=branches)
         found = self._recall.find(asked.text, asked.vector, kinds=("message", "long_term"), filters=filters)
-        if session:
-            own = Filters(session_id=session.id)
-            found += self._recall.find(asked.text, asked.vector, kinds=("message",), filters=own)
+        if here:
+            own = Filters(session_id=here.session.id)
+            own_found = self._recall.find(asked.text, asked.vector, kinds=("message",), filters=own)
+            found += [f for f in own_found if f.hit.id in here.path]
         same = _folded(asked.text)
         dropped = self._dropped_sources(scope)
         known = asked.vector.background if asked.vector else None
@@ -150,14 +166,14 @@ class Picker:
         gone = self._store.memories(scope=scope, status=("superseded", "trashed"), limit=1000)
         return {("message", row.source_message_id) for row in gone if row.source_message_id}
 
-    def _around(self, chosen: Sequence[Found], shown: Collection[int]) -> list[Found]:
+    def _around(self, chosen: Sequence[Found], shown: Collection[int], here: Here | None) -> list[Found]:
         """The turns before and after the first messages that were chosen, without those that go already."""
         have = {f.hit.id for f in chosen if f.hit.kind == "message"} | set(shown)
         around: list[Found] = []
         hits = [(f, f.row) for f in chosen if isinstance(f.row, Message)]
         for found, message in hits[:WITH_NEIGHBOURS]:
             for other in (self._recall.before(message), self._recall.after(message)):
-                if other and other.id not in have and _may_go(other):
+                if other and other.id not in have and _may_go(other) and not (here and here.is_beside(other)):
                     have.add(other.id)
                     hit = replace(
                         found.hit, id=other.id, text=other.content, timestamp=other.timestamp, role=other.role

@@ -404,3 +404,16 @@ async def test_another_provider_lets_go_of_the_models_before_it(home: Path, othe
         assert first.closed
         await say(core, session.id, "Who are you now, may I ask?")
         assert others["m-2"] is not first
+
+
+async def test_what_was_said_in_another_fork_does_not_come_up(home: Path) -> None:
+    model = scripted("A quagga12 in the harbour, how nice: forty carrots.", "Which animal?")
+    async with opened(home, model, settings=Settings()) as core:
+        session = core.store.create_session()
+        await say(core, session.id, "What does my animal in the harbour eat every day?")
+        first = core.store.path(session.id)[0]
+        assert "quagga12" in core.store.short_term(session.id)[0].content
+        text = "What does my animal in the harbour eat, how many carrots?"
+        await events_of(core.engine.start(session.id, text, parent_id=above(first)))
+    assert "quagga12" not in model.requests[1][-1].content
+    assert text in model.requests[1][-1].content
