@@ -41,7 +41,11 @@ async def ask(request: PermissionRequest) -> Decision:
     """One question; an answer that is none is no. Cancelling leaves nothing that waits for the terminal."""
     sys.stderr.write(f"\n{shown(request)}\n{' / '.join(WORDS[each] for each in request.choices)}? ")
     sys.stderr.flush()
-    answer = (await _line()).strip().lower()
+    try:
+        answer = (await _line()).strip().lower()
+    except asyncio.CancelledError:
+        sys.stderr.write("\n")
+        raise
     found: Decision = next((each for each in request.choices if answer and each.startswith(answer)), "deny")
     return found
 
