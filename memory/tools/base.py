@@ -28,6 +28,8 @@ class PermissionRequest:
     """What may be answered."""
     agent: str = ""
     """The subagent that asks; empty: the main conversation."""
+    also: str = ""
+    """A further reason; shown with the first (English source of `_`)."""
 
 
 Approver = Callable[[PermissionRequest], Awaitable[Decision]]

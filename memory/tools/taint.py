@@ -28,4 +28,5 @@ def as_tainted(request: PermissionRequest | None, name: str, shown: str) -> Perm
     """The question that is then asked, for this call alone. `shown`: the whole call, for tools that never ask."""
     if request is None:
         request = PermissionRequest(name, "", shown, TAINTED, ())
-    return replace(request, reason=TAINTED, choices=("once", "deny"))
+    also = request.reason if request.reason != TAINTED else ""
+    return replace(request, reason=TAINTED, also=also, choices=("once", "deny"))

@@ -58,7 +58,8 @@ def shown(request: PermissionRequest) -> str:
     if len(call) > SHOWN:
         hidden = len(call) - SHOWN
         call = f"{call[: SHOWN // 2]}\n[… {hidden} characters …]\n{call[-SHOWN // 2 :]}"
-    return f"{who} wants to use {label(request.tool, 80)}{target}. {label(request.reason, 300)}\n{clean(call)}"
+    reasons = label(f"{request.reason} {request.also}", 500)
+    return f"{who} wants to use {label(request.tool, 80)}{target}. {reasons}\n{clean(call)}"
 
 
 async def _line() -> str:

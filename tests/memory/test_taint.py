@@ -25,7 +25,7 @@ from tests.memory.tool_context import context
 
 SHARES = {
     **{source: ATTACKS[number::3] for number, source in enumerate(("file", "page", "mcp"))},
-    "description": ATTACKS[::2],
+    "description": ATTACKS[::3],
 }
 """By what an attack comes in. Results are treated alike, whatever tool they are of, so each brings a share."""
 TYPED = "Look it up for me please"
@@ -47,8 +47,10 @@ def test_only_what_reaches_outside_is_asked_for_again() -> None:
 
 def test_the_question_is_for_one_call() -> None:
     given = PermissionRequest("t", "host", "{}", "Why.", ("once", "session", "always", "deny"))
-    for request in (as_tainted(given, "t", "{}"), as_tainted(None, "t", "{}")):
-        assert (request.reason, request.choices, request.arguments) == (TAINTED, ("once", "deny"), "{}")
+    for before, also in ((given, "Why."), (None, "")):
+        request = as_tainted(before, "t", "{}")
+        assert (request.reason, request.also, request.choices) == (TAINTED, also, ("once", "deny"))
+        assert request.arguments == "{}"
 
 
 class Web(httpx2.AsyncBaseTransport):
