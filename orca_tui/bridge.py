@@ -14,6 +14,7 @@ from memory.errors import OrcaError
 from memory.events import (
     ContextBuilt,
     MessageStored,
+    Noticed,
     ReasoningDelta,
     SubagentDelta,
     SubagentFinished,
@@ -83,6 +84,10 @@ class TurnView(Protocol):
 
     def waiting(self, seconds: float, reason: str) -> None:
         """The request is tried again after `seconds`."""
+        ...
+
+    def noticed(self, text: str, name: str) -> None:
+        """Something that the user should know about the turn, which goes on; `name` is foreign text."""
         ...
 
     def reply_finished(self, message: Message, finish_reason: str) -> None:
@@ -220,6 +225,8 @@ class Bridge:
                 view.run_changed(run)
             case SubagentDelta():
                 view.run_went_on(event)
+            case Noticed(text=text, name=name):
+                view.noticed(text, name)
             case Waiting(seconds=seconds, reason=reason):
                 view.waiting(seconds, reason)
             case TurnFinished(message=message, finish_reason=finish_reason):

@@ -41,6 +41,9 @@ LAST_ROUND = (
     "missing.]"
 )
 
+NO_TOOLS = "The model {name} cannot call tools; it answers without them."
+NO_PERSONA = "The persona {name} is not in the settings any more; the session is answered without it."
+
 
 class Asking:
     """One turn's talk with the model. `draft` is the reply that is being written, the last one at the end."""
@@ -68,8 +71,7 @@ class Asking:
         context, progress, session = self._context, self._progress, self._accepted.session
         how = answering(context.settings, session)
         if how.missing_persona:
-            text = "The persona {name} is not in the settings any more; the session is answered without it."
-            progress.outbox.put(Noticed(progress.turn_id, text, how.missing_persona))
+            progress.outbox.put(Noticed(progress.turn_id, NO_PERSONA, how.missing_persona))
         model = await progress.unless_stopped(context.chat(session))
         self.draft.model = model.name
         window = await progress.unless_stopped(model.context_window())
@@ -113,8 +115,7 @@ class Asking:
                 raise
             self._context.without_tools.add(model.name)
             self._offered = ()
-            text = "The model {name} cannot call tools; it answers without them."
-            self._progress.outbox.put(Noticed(self._progress.turn_id, text, model.name))
+            self._progress.outbox.put(Noticed(self._progress.turn_id, NO_TOOLS, model.name))
             await self._ask(model, window, how)
 
     async def _ask(self, model: ChatModel, window: ContextWindow, how: Answering) -> None:

@@ -6,6 +6,19 @@ TEXTS: dict[str, str] = {
     "Import": "导入",
     "Attachment": "附件",
     "Secret": "机密",
+    "The model {name} cannot call tools; it answers without them.": "模型 {name} 不能调用工具，将直接回答。",
+    "The persona {name} is not in the settings any more; the session is answered without it.": (
+        "设置里已没有角色 {name}，此会话不再使用它。"
+    ),
+    # backups, and what cannot be saved
+    "Backup": "备份",
+    "Back up everything now": "立即备份全部数据",
+    "Backing up…": "正在备份…",
+    "Backed up and verified: {path}": "已备份并校验：{path}",
+    "Write this session and what is not saved elsewhere": "把此会话和未保存的内容写到别处",
+    "Written to {path}: {n} messages": "已写入 {path}：{n} 条消息",
+    "To write them to another disk now: /rescue PATH": "现在就写到另一个磁盘：/rescue 路径",
+    "not saved": "未保存",
     "a key": "密钥",
     "a token": "令牌",
     "a private key": "私钥",

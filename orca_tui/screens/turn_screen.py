@@ -156,6 +156,10 @@ class TurnScreen(SideColumns):
         tick()
         self._countdown = self.set_interval(1.0, tick)
 
+    def noticed(self, text: str, name: str) -> None:
+        """Say it for a moment: the turn goes on."""
+        self.app.notify(_(text, name=label(name, 80)), markup=False)
+
     def reply_finished(self, message: "Message", finish_reason: str) -> None:
         """The reply is stored, whole or stopped."""
         known = self._remember(message)
