@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from functools import partial
+from keyword import iskeyword
 from typing import get_args
 
 from memory.config import Language
@@ -11,20 +12,21 @@ from memory.text import label
 from orca_tui import pages
 from orca_tui.commands import BY_NAME
 from orca_tui.i18n import _, set_language
+from orca_tui.safety_actions import SafetyActions
 from orca_tui.screens.choose import Choice, Choose
 from orca_tui.screens.page import Page
 from orca_tui.search_actions import SearchActions
-from orca_tui.session_actions import SessionActions
 from orca_tui.settings_actions import SettingsActions
 from orca_tui.transcript_actions import TranscriptActions
+from orca_tui.transfer_actions import TransferActions
 
 
-class Actions(SettingsActions, TranscriptActions, SessionActions, SearchActions):
+class Actions(SettingsActions, TranscriptActions, TransferActions, SearchActions, SafetyActions):
     """Runs commands for one app. Errors that the user can act on are shown, not raised."""
 
     async def run(self, name: str, argument: str = "") -> None:
         """Run the command `name` (or an alias)."""
-        handler: Callable[[str], Awaitable[None]] = getattr(self, BY_NAME[name].name)
+        handler: Callable[[str], Awaitable[None]] = getattr(self, _method(BY_NAME[name].name))
         try:
             await handler(argument)
         except OrcaError as error:
@@ -177,3 +179,8 @@ class Actions(SettingsActions, TranscriptActions, SessionActions, SearchActions)
 
         await asyncio.to_thread(set_value, self._app.home, key, value)
         self._app.reload_settings()
+
+
+def _method(name: str) -> str:
+    """The method of a command."""
+    return f"{name}_" if iskeyword(name) else name

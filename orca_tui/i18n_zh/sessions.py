@@ -70,4 +70,29 @@ TEXTS: dict[str, str] = {
     ),
     "That message is not shown in its session.": "这条消息没有显示在它的会话中。",
     "It is on another fork of this session, which is open now": "它在此会话的另一个分叉上，现已打开",
+    # export and import
+    "Write this session to a file": "将此会话写入文件",
+    "Bring in chats of ChatGPT, Claude, Elia or orca": "导入 ChatGPT、Claude、Elia 或 orca 的对话",
+    "This file is there already. Replace it?": "该文件已存在。要替换吗？",
+    "Written: {path}": "已写入：{path}",
+    "That is no path: {path}": "这不是有效路径：{path}",
+    "Import {path}": "导入 {path}",
+    "Reading…": "正在读取…",
+    "Esc cancels": "Esc 取消",
+    "Enter imports · Esc leaves it": "Enter 导入 · Esc 放弃",
+    "{talks} conversations, {messages} messages…": "{talks} 个对话，{messages} 条消息…",
+    "Esc cancels; what came in stays": "Esc 取消；已导入的保留",
+    "Cancelling…": "正在取消…",
+    "{source}: {talks} conversations with {messages} messages would come in.": (
+        "{source}：将导入 {talks} 个对话，共 {messages} 条消息。"
+    ),
+    "{source}: {talks} conversations with {messages} messages came in.": (
+        "{source}：已导入 {talks} 个对话，共 {messages} 条消息。"
+    ),
+    "{facts} things that it remembered go to the inbox for review.": "它记住的 {facts} 条内容进入收件箱，等待审阅。",
+    "{n} were here already.": "{n} 条已经在这里。",
+    "{n} were repaired.": "{n} 条经过修复。",
+    "Cancelled: what came in stays, and the next import goes on.": "已取消：已导入的保留，下次导入会继续。",
+    "{n} records were not taken:": "{n} 条记录未导入：",
+    "The file is not changed, and nothing comes in twice.": "文件不会被改动，重复导入也不会出现重复内容。",
 }
