@@ -179,11 +179,12 @@ class Migration:
         waiting.clear()
 
     def _write_rest(self, report: FileReport, old: OwnFile) -> None:
-        """What only files of ours hold: which path was chosen, summaries, memories."""
+        """What only files of ours hold: which path was chosen, runs of subagents, summaries, memories."""
         if self._dry_run or self._store is None:
             return
         for session_id, tip, seen in old.tips():
             self._store.import_tip(session_id, tip, seen)
+        self._store.import_subagent_runs(old.runs())
         report.summaries = self._store.import_summaries(_mark_of(report.path, old), old.summaries())
         for memory in old.memories():
             source = memory.source_message_id

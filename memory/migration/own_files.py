@@ -7,7 +7,7 @@ from memory.migration.old_sessions import IMPORT, OldSessionFile, Outcome, diges
 from memory.store.imports import ImportedMessage
 from memory.store.jsonl.log import MEMORIES, SESSIONS, is_ours
 from memory.store.jsonl.state import State, parse_line
-from memory.types import LongTermMemory, Message, Scope, Session, ShortTermMemory
+from memory.types import LongTermMemory, Message, Scope, Session, ShortTermMemory, SubagentRun
 
 OWN = "orca"
 """Digests of what orca itself wrote begin with it: ids of our own do not depend on the file."""
@@ -61,6 +61,11 @@ class OwnFile:
             )
             found.append((digest_of(OWN, self.key, "short_term", str(summary.id)), summary, first, last))
         return found
+
+    def runs(self) -> list[tuple[str, SubagentRun]]:
+        """Runs of subagents, callers first, each with the digest of the message that called for it."""
+        runs = sorted(self._state.runs.values(), key=lambda run: run.id)
+        return [(message_digest(run.session_id, run.parent_msg_id), run) for run in runs]
 
     def memories(self) -> list[LongTermMemory]:
         """Long-term memories, the first written first."""

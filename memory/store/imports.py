@@ -15,6 +15,7 @@ from memory.store.filters import one_of
 from memory.store.memories import MemoryPart, read_memory
 from memory.store.messages import is_searched
 from memory.store.rows import Row, storable, to_json
+from memory.store.runs import RunPart
 from memory.text import repair
 from memory.types import ItemKind, LongTermMemory, MessageState, MessageType, Role, Session, ShortTermMemory
 
@@ -61,7 +62,7 @@ class ImportedMessage:
     token_count: int = 0
 
 
-class ImportPart(MemoryPart):
+class ImportPart(MemoryPart, RunPart):
     """The methods that imports stand on."""
 
     def import_messages(

@@ -1,13 +1,13 @@
 """Runs of subagents: one row each, from its beginning in state `running` to its whole reply."""
 
 import json
-from collections.abc import Mapping
-from dataclasses import fields
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Any, Literal
 
 from memory.store.parts import StorePart, one_row, read_session
 from memory.store.rows import Row, to_json
-from memory.store.run_store import INTERRUPTED, OwnerCheck
+from memory.store.run_store import AGENT_RUN, INTERRUPTED, OwnerCheck
 from memory.text import repair
 from memory.types import RunState, SubagentRun
 
@@ -89,6 +89,31 @@ class RunPart(StorePart):
             )
             return [_to_run(row) for row in rows]
 
+    def import_subagent_runs(self, runs: Sequence[tuple[str, SubagentRun]]) -> int:
+        """Add runs that plain files hold, callers first, each with the digest of the message that called for it.
+
+        One whose message is not here or was erased, or that is here already, is left out; tells how many were added.
+        """
+        here: dict[int, int] = {}
+        added = 0
+        with self._db.write() as connection:
+            for digest, run in runs:
+                query = (
+                    "SELECT message.id FROM imported_items JOIN main_messages AS message ON message.id = item_id"
+                    " WHERE digest = ? AND kind = 'message' AND json_extract(message.metadata, '$.erased') IS NULL"
+                )
+                found = connection.execute(query, (digest,)).fetchone()
+                if found is None:
+                    continue
+                query = "SELECT id FROM subagent_messages WHERE parent_msg_id = ? AND agent_name = ? AND started_at = ?"
+                known = connection.execute(query, (found[0], run.agent_name, run.started_at)).fetchone()
+                if known is not None:
+                    here[run.id] = known[0]
+                    continue
+                here[run.id] = _insert(connection, run, found[0], here.get(run.parent_run_id or 0))
+                added += 1
+        return added
+
     def recover_subagent_runs(self, is_alive: OwnerCheck) -> list[SubagentRun]:
         """Mark runs that a process which is gone left `running` as `stopped`, and tell which."""
         with self._db.read() as connection:
@@ -107,6 +132,24 @@ class RunPart(StorePart):
                 if row is not None:
                     marked.append(_to_run(row))
         return marked
+
+
+def _insert(connection: "apsw.Connection", run: SubagentRun, message_id: int, caller: int | None) -> int:
+    """A run from elsewhere below a message (and a run) of ours; the reply that it made up tells its new id."""
+    values = asdict(run) | {"parent_msg_id": message_id, "parent_run_id": caller, "truncated": int(run.truncated)}
+    del values["id"]
+    connection.execute(
+        f"INSERT INTO subagent_messages ({', '.join(values)}) VALUES ({', '.join('?' * len(values))})",
+        tuple(values.values()),
+    )
+    new_id = connection.last_insert_rowid()
+    if run.parent_run_id is None:
+        connection.execute(
+            f"UPDATE main_messages SET metadata = json_set(metadata, '$.{AGENT_RUN}', ?)"
+            f" WHERE parent_id = ? AND json_extract(metadata, '$.{AGENT_RUN}') = ?",
+            (new_id, message_id, run.id),
+        )
+    return new_id
 
 
 def _read_run(connection: "apsw.Connection", run_id: int) -> SubagentRun:

@@ -1,6 +1,7 @@
 """A turn in which the user lets an agent do a task by hand: no model of the session is asked, no tool is called."""
 
 import asyncio
+import logging
 from collections.abc import Callable
 from typing import Any
 
@@ -15,6 +16,8 @@ from memory.turns.context import Order, TurnContext
 from memory.turns.reply import raw_tokens
 from memory.turns.turn import Turn
 from memory.types import Message, MessageState, Usage
+
+log = logging.getLogger(__name__)
 
 
 def typed(name: str, task: str) -> str:
@@ -53,6 +56,11 @@ class AgentTurn(Turn):
             await self._reply(accepted, await self._subagents.call(self._name, self._task_text, caller))
         except OrcaError as error:
             await self._failed(accepted, error, None)
+        except Exception as problem:
+            log.exception("a turn met an error that it does not know")
+            # By its kind only: what it says may hold a key.
+            told = OrcaError(f"Unexpected error in orca: {type(problem).__name__}.", hint="The log tells more.")
+            await self._failed(accepted, told, None)
 
     async def _reply(self, accepted: Accepted, outcome: RunOutcome) -> None:
         run = outcome.run

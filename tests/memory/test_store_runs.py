@@ -6,10 +6,14 @@ from pathlib import Path
 import apsw
 import pytest
 
+from memory.config import Home
 from memory.errors import NotFoundError
+from memory.migration.migrate import Migration
 from memory.store import migrations, open_store
 from memory.store.base import Store
+from memory.store.jsonl import JSONLStore
 from memory.store.run_store import AGENT_RUN, INTERRUPTED
+from memory.store.sqlite import SQLiteStore
 
 Open = Callable[[], Store]
 OWNER = {"pid": 1, "host": "h"}
@@ -99,4 +103,34 @@ def test_runs_from_before_have_their_place_in_the_new_table(tmp_path: Path, monk
         *("old", "reply", "complete", 7, 7),
     )
     assert run.started_at == run.ended_at == run.timestamp
+    store.close()
+
+
+def test_runs_of_plain_files_come_into_the_database_once_and_stay_erased(home: Path) -> None:
+    files = JSONLStore(home)
+    session = files.create_session()
+    user = files.add_message(session.id, "user", "/agent a x")
+    outer = files.add_subagent_run(user.id, "a", "x", parent_run_id=None, owner=OWNER)
+    inner = files.add_subagent_run(user.id, "b", "y", parent_run_id=outer.id, owner=OWNER)
+    files.end_subagent_run(inner.id, "failed", "Broken.", role="system", token_count=1, subtree_tokens=1)
+    files.end_subagent_run(outer.id, "complete", "Fine.", token_count=2, subtree_tokens=3)
+    files.add_message(session.id, "assistant", "Fine.", metadata={AGENT_RUN: outer.id})
+    files.close()
+    store = SQLiteStore(home / "memory.db")
+    other = store.add_message(store.create_session().id, "user", "so that ids differ")
+    store.add_subagent_run(other.id, "c", "z", parent_run_id=None, owner=OWNER)
+    for _ in range(2):
+        Migration(Home(home), store).run()
+        runs = store.subagent_runs(session.id)
+        assert [(run.agent_name, run.state, run.content) for run in runs] == [
+            ("a", "complete", "Fine."),
+            ("b", "failed", "Broken."),
+        ]
+        assert runs[1].parent_run_id == runs[0].id != outer.id
+        asked, reply = store.path(session.id)
+        assert runs[0].parent_msg_id == asked.id
+        assert reply.metadata[AGENT_RUN] == runs[0].id
+    store.erase([], message_ids=[asked.id], actor="user")
+    Migration(Home(home), store).run()
+    assert store.subagent_runs(session.id) == []
     store.close()
