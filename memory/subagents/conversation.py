@@ -34,6 +34,8 @@ BYTES_A_TOKEN = 4
 MAX_CALLS = 16
 """Calls of one reply that are run; further ones are refused."""
 
+LAST_ROUND = "[orca: no further tool can be called. Answer now with what you have, and say what is missing.]"
+
 Tell = Callable[[Literal["text", "reasoning", "step"], str], None]
 """Takes what happens, as it happens."""
 
@@ -99,7 +101,10 @@ class Conversation:
     async def run(self, model: ChatModel) -> None:
         """Talk until the agent calls no more tools. Raises `LimitReached` and leaves of `OrcaError`."""
         offered = tools_of(self._agent)
-        for _ in range(self._max_rounds):
+        for number in range(1, self._max_rounds + 1):
+            if number == self._max_rounds > 1:
+                offered = ()
+                self._messages.append(ChatMessage("user", LAST_ROUND))
             answer = await self._ask(model, offered)
             if not answer.calls:
                 if not self.text.strip():

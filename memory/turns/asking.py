@@ -22,6 +22,7 @@ from memory.provider.streams import ending
 from memory.recalling.prompt import Prompt
 from memory.settings.answering import Answering, answering
 from memory.tools.base import Toolbox, ToolContext
+from memory.tools.memory_search import MemorySearch
 from memory.turns.accepting import Accepted
 from memory.turns.calling import Round
 from memory.turns.context import Progress, Stopped, TurnContext
@@ -77,6 +78,8 @@ class Asking:
         window = await progress.unless_stopped(model.context_window())
         toolbox = context.toolbox() if model.name not in context.without_tools else None
         offered = await progress.unless_stopped(toolbox.specs(session)) if toolbox else ()
+        if not self._use_memory:
+            offered = tuple(spec for spec in offered if spec.name != MemorySearch.name)
         most = context.settings.tools.max_rounds
         for number in range(1, most + 1):
             is_last = number == most

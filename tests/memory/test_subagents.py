@@ -13,6 +13,7 @@ from memory.errors import NotFoundError, ServerFailed, ToolFailed
 from memory.events import SubagentDelta, SubagentFinished, SubagentStarted, ToolFinished
 from memory.provider.base import FinishPart, UsagePart
 from memory.store.run_store import INTERRUPTED
+from memory.subagents.conversation import LAST_ROUND
 from memory.subagents.reply import MAX_TOKENS
 from memory.tokens import TokenCounter
 from memory.tools.base import Decision, PermissionRequest, ToolContext
@@ -183,6 +184,9 @@ async def test_an_agent_that_calls_tools_for_ever_is_ended(home: Path) -> None:
         assert outcome.run.state == "stopped"
         assert "5 rounds" in outcome.run.content
         assert len(chat.by_asker["writer"].requests) == 5
+        assert chat.by_asker["writer"].requests[-1][-1].content == LAST_ROUND
+        offered = [len(options.tools) for options in chat.by_asker["writer"].options]
+        assert offered == [1, 1, 1, 1, 0]
 
 
 async def test_an_agent_may_call_itself_three_deep(home: Path) -> None:

@@ -8,12 +8,13 @@ import pytest
 
 from memory.core import Core
 from memory.errors import OrcaError, ToolFailed, ToolRefused
+from memory.provider.scripted import ScriptedChat
 from memory.tools.base import ToolContext
 from memory.tools.files import ListDir, ReadFile
 from memory.tools.memory_save import MemorySave
 from memory.tools.memory_search import MemorySearch
 from memory.tools.roots import Roots
-from tests.helpers import opened
+from tests.helpers import opened, say
 from tests.memory.test_tools_gate import MESSAGE, SESSION, context
 
 
@@ -166,6 +167,16 @@ async def test_memory_is_searched_in_the_scope_of_the_session_and_not_in_incogni
         hidden = core.store.create_session(incognito=True)
         core.store.add_message(hidden.id, "user", "My secret word is zyzzyva today")
         assert "zyzzyva" not in (await MemorySearch(core.manager).run({"query": "zyzzyva"}, in_session(core))).text
+
+
+async def test_a_turn_without_memory_is_not_offered_its_search(home: Path) -> None:
+    chat = ScriptedChat(["Fine."], tiny=True)
+    async with opened(home, chat) as core:
+        session = core.store.create_session()
+        await say(core, session.id, "What do you know?")
+        await say(core, session.id, "And without memory?", use_memory=False)
+        with_memory, without = ({spec.name for spec in options.tools} for options in chat.options if options)
+        assert with_memory - without == {"memory_search"}
 
 
 async def test_what_a_model_wants_remembered_waits_in_the_inbox(home: Path) -> None:
