@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from memory.errors import NotFoundError, OrcaError, TurnInProgress
 from memory.recalling.calls import calls_of
 from memory.store.base import Store
+from memory.store.run_store import AGENT_RUN
 from memory.turns.attachments import with_files
 from memory.turns.context import Order, TurnContext
 from memory.turns.reply import raw_tokens
@@ -79,6 +80,8 @@ def _gone_on_with(store: Store, session: Session) -> Accepted:
         raise TurnInProgress("The reply is still on its way.", hint="Wait for it, or stop it first.")
     if tip.role != "assistant" or calls_of(tip):
         return Accepted(session, user, tip)
+    if tip.metadata.get(AGENT_RUN):
+        raise OrcaError("An agent's reply cannot be gone on with.", hint="Let the agent do the task again.")
     if tip.state == "complete" and tip.metadata.get("finish_reason") != "length":
         raise OrcaError("The newest reply is whole.", hint="Ask for more in a message, or let it be answered again.")
     return Accepted(session, user, path[-2], tip)
