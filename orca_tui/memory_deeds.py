@@ -142,6 +142,12 @@ def told_undo(taken: "Sequence[TakenBack]") -> str:
     return _("Taken back: {n} changes", n=count(len(changed)))
 
 
+def some(rows: "Sequence[MemoryRow]") -> None:
+    """Raise `OrcaError` when there is none."""
+    if not rows:
+        raise OrcaError(_("There is no memory under the cursor"))
+
+
 def require(deed: str, rows: Sequence[LongTermMemory]) -> None:
     """Raise `OrcaError` when the deed cannot be done to these."""
     if reason := why_not(deed, rows):

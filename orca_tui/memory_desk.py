@@ -13,7 +13,9 @@ from orca_tui.memory_rows import Detail, Listing, MemoryReader, MemoryRow, Tab
 
 if TYPE_CHECKING:
     from memory.core import Core
+    from memory.curation.history import TakenBack
     from memory.store.base import Store
+    from memory.types import Scope
     from orca_tui.app import OrcaApp
 
 
@@ -46,6 +48,50 @@ class MemoryDesk:
         """One list. Raises leaves of `StoreError`."""
         async with self._reading:
             return await asyncio.to_thread(self._reader.listing, tab)
+
+    async def beginning(self, tab: Tab) -> Listing:
+        """The newest of one list, at once. Raises leaves of `StoreError`."""
+        async with self._reading:
+            return await asyncio.to_thread(self._reader.beginning, tab)
+
+    async def measure(self, rows: Sequence[MemoryRow]) -> None:
+        """Count the tokens of all of these."""
+        await asyncio.to_thread(self._reader.measure, rows)
+
+    async def keep(self, rows: Sequence[MemoryRow]) -> str:
+        """Turn down the proposal to archive these. Gives what to say. Raises leaves of `OrcaError`."""
+        memory_deeds.some(rows)
+        await asyncio.to_thread(self._core.curator.keep_cold, *[row.memory.id for row in rows])
+        return _("{n} stay; they are not proposed again", n=len(rows))
+
+    async def undo_change(self, memory_id: int) -> str:
+        """Take back the newest change of one memory that stands. Raises leaves of `OrcaError`."""
+        history = self._core.curator.history
+        taken = await asyncio.to_thread(history.undo_item, "long_term", memory_id)
+        self._core.curator.told_changed(taken)
+        return memory_deeds.told_undo(taken)
+
+    async def planned_rollback(
+        self, since: str, until: str | None, branch: str | None, scope: "Scope | None", *, dry_run: bool = True
+    ) -> "list[TakenBack]":
+        """What a rollback would put back, or (not `dry_run`) has. Raises leaves of `OrcaError`."""
+        curator = self._core.curator
+        taken = await asyncio.to_thread(
+            lambda: curator.history.rollback(since, until=until, branch=branch, scope=scope, dry_run=dry_run)
+        )
+        if not dry_run:
+            curator.told_changed(taken)
+        return taken
+
+    @property
+    def branches(self) -> list[str]:
+        """The names of all branches."""
+        return list(self._core.settings.memory.branches)
+
+    @property
+    def scope(self) -> "Scope":
+        """Whose memory is meant when nobody says."""
+        return self._core.curator.default_scope
 
     async def detail(self, memory_id: int) -> Detail:
         """One memory. Raises leaves of `StoreError`."""

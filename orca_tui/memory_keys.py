@@ -42,6 +42,8 @@ MEMORY_KEYS: tuple[MemoryKey, ...] = (
     MemoryKey("restore", "R", "restore", "Bring back from archive, trash or an earlier version"),
     MemoryKey("erase", "x", "erase", "Erase for good, after a question"),
     MemoryKey("undo", "u", "undo", "Take back the last change of memory"),
+    MemoryKey("undo_this", "U", "undo its change", "Take back the newest change of this memory"),
+    MemoryKey("rollback", "B", "roll back", "Give memory the state that it had at a time; shows it before"),
     MemoryKey("source", "o", "source", "Open the message that it was taken from"),
     MemoryKey("sort", "s", "sort", "Sort by another column"),
     MemoryKey("turn", "S", "turn round", "Turn the order around"),

@@ -13,17 +13,20 @@ if TYPE_CHECKING:
     from memory.curation.curator import Curator
     from memory.tokens import TokenCounter
 
-Tab = Literal["active", "inbox", "archived", "trash", "superseded"]
+Tab = Literal["active", "inbox", "cold", "archived", "trash", "superseded"]
 TABS: dict[Tab, tuple[MemoryStatus, ...]] = {
     "active": ("active", "expired"),
     "inbox": ("pending",),
+    "cold": (),
     "archived": ("archived",),
     "trash": ("trashed",),
     "superseded": ("superseded",),
 }
-"""The lists, and which memories are in each."""
+"""The lists, and which memories are in each; `cold` holds those of the active that are proposed for archiving."""
 Order = Literal["heat", "age", "tokens", "use"]
 ORDERS: tuple[Order, ...] = ("age", "heat", "use", "tokens")
+FIRST = 200
+"""Memories that are read before the rest: more than a screen shows."""
 HISTORY = 200
 """Changes of one memory that are shown."""
 
@@ -33,9 +36,15 @@ class MemoryRow:
     """One memory with what it costs and how warm it is."""
 
     memory: LongTermMemory
-    tokens: int
     heat: float
     """0–1."""
+    size: Callable[[str], int]
+    """Counts a text, or knows it."""
+
+    @property
+    def tokens(self) -> int:
+        """What it costs in a prompt."""
+        return self.size(self.memory.content)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +54,9 @@ class Listing:
     tab: Tab
     rows: tuple[MemoryRow, ...]
     counts: dict[Tab, int]
+    """Lists whose length is not known yet are left out."""
+    is_whole: bool = True
+    """False when only the newest are here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,27 +91,48 @@ def in_order(rows: Sequence[MemoryRow], order: Order, *, turned: bool = False) -
 
 
 class MemoryReader:
-    """Reads lists and details. Texts that were counted before are not counted again. One thread at a time."""
+    """Reads lists and details. Texts that were counted before are not counted again."""
 
     def __init__(self, curator: "Curator", counter: "TokenCounter", now: Callable[[], str]) -> None:
         self._curator = curator
         self._counter = counter
         self._now = now
         self._counted: dict[str, int] = {}
+        self._cold: int | None = None
+        """How many are proposed for archiving, as far as it was looked."""
+
+    def beginning(self, tab: Tab) -> Listing:
+        """The newest of one list, at once; `cold` is always read whole. Raises leaves of `StoreError`."""
+        if tab == "cold":
+            return self.listing(tab)
+        memories = self._curator.store.memories(status=TABS[tab], limit=FIRST)
+        rows = self._rows(memories)
+        self.measure(rows)
+        return Listing(tab, rows, self._counts(), is_whole=len(memories) < FIRST)
 
     def listing(self, tab: Tab) -> Listing:
-        """One list, newest first. Raises leaves of `StoreError`."""
-        now, known = self._now(), self._counted
-        memories = list(self._curator.all(status=TABS[tab]))
-        self._counted = {m.content: self._tokens(m.content, known) for m in memories}
-        rows = tuple(MemoryRow(m, self._counted[m.content], heat(m, now)) for m in memories)
-        return Listing(tab, rows, self._counts())
+        """One list, newest first, the coldest first of `cold`. Raises leaves of `StoreError`."""
+        if tab == "cold":
+            memories = self._curator.cold()
+            self._cold = len(memories)
+        else:
+            memories = list(self._curator.all(status=TABS[tab]))
+        return Listing(tab, self._rows(memories), self._counts())
+
+    def measure(self, rows: Sequence[MemoryRow]) -> None:
+        """Count all that was not counted yet, so that nobody waits for it."""
+        for row in rows:
+            self._tokens(row.memory.content)
+
+    def _rows(self, memories: Sequence[LongTermMemory]) -> tuple[MemoryRow, ...]:
+        now = self._now()
+        return tuple(MemoryRow(memory, heat(memory, now), self._tokens) for memory in memories)
 
     def detail(self, memory_id: int) -> Detail:
         """One memory with source and history. Raises leaves of `StoreError`."""
         store = self._curator.store
         memory = store.memory(memory_id)
-        row = MemoryRow(memory, self._tokens(memory.content, self._counted), heat(memory, self._now()))
+        row = MemoryRow(memory, heat(memory, self._now()), self._tokens)
         source = session = None
         if memory.source_message_id is not None:
             try:
@@ -110,16 +143,21 @@ class MemoryReader:
         events = store.journal(kind="long_term", item_id=memory_id, limit=HISTORY)
         return Detail(row, source, session, tuple(events))
 
-    def _tokens(self, text: str, known: dict[str, int]) -> int:
-        found = known.get(text)
-        return self._counter.count(text) if found is None else found
+    def _tokens(self, text: str) -> int:
+        found = self._counted.get(text)
+        if found is None:
+            found = self._counted[text] = self._counter.count(text)
+        return found
 
     def _counts(self) -> dict[Tab, int]:
         store = self._curator.store
         if isinstance(store, Ledger):
             by_status = store.counts()["status"]
-            return {tab: sum(by_status.get(one, 0) for one in status) for tab, status in TABS.items()}
-        return {tab: sum(1 for _row in self._curator.all(status=status)) for tab, status in TABS.items()}
+            found = {tab: sum(by_status.get(one, 0) for one in status) for tab, status in TABS.items()}
+        else:
+            found = {tab: sum(1 for _row in self._curator.all(status=status)) for tab, status in TABS.items()}
+        del found["cold"]
+        return found if self._cold is None else {**found, "cold": self._cold}
 
 
 def waiting_for_review(curator: "Curator", *, most: int = 100) -> int:

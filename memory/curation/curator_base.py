@@ -57,8 +57,12 @@ class CuratorBase:
     def undo(self, steps: int = 1) -> list[TakenBack]:
         """Take back the last `steps` acts of the user (`History.undo`)."""
         taken = self.history.undo(steps)
-        self._changed([one.id for one in taken if one.kind == "long_term"])
+        self.told_changed(taken)
         return taken
+
+    def told_changed(self, taken: Sequence[TakenBack]) -> None:
+        """Say that memories were put back, by whatever means."""
+        self._changed([one.id for one in taken if one.kind == "long_term"])
 
     @property
     def default_scope(self) -> Scope:

@@ -91,6 +91,17 @@ class History:
                 raise OrcaError("There is nothing to undo.")
             return [taken for events in acts for taken in self._take_back(events)]
 
+    def undo_item(self, kind: ItemKind, item_id: int) -> list[TakenBack]:
+        """Take back the newest change of one item that stands; called again, the one before.
+
+        Raises `OrcaError` when there is none, or when it cannot be taken back.
+        """
+        walk = _Walk()
+        for events in _acts(self._all()):
+            if walk.is_candidate(events) and any((e.kind, e.item_id) == (kind, item_id) for e in events):
+                return self.undo(event=events[0].id)
+        raise OrcaError("There is nothing to undo in its history.")
+
     def rollback(
         self,
         since: str,

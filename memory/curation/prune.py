@@ -8,6 +8,8 @@ from typing import Literal
 from memory.clock import from_iso, to_iso
 from memory.curation.curator_base import CuratorBase, scope_of
 from memory.curation.heat import heat, is_cold
+from memory.store.ledger import Ledger
+from memory.store.proposals import Proposal
 from memory.tokens import TokenCounter
 from memory.types import LongTermMemory, MemoryStatus
 from memory.writing.worth import is_near_duplicate
@@ -98,8 +100,22 @@ class Pruner(CuratorBase):
 
     def cold(self, *, limit: int = MAX_COLD) -> list[LongTermMemory]:
         """Active memories that have cooled, the coldest first: proposed for archiving, never archived by themselves."""
-        now = self._clock.now()
-        return sorted((row for row in self.all() if is_cold(row, now)), key=lambda row: heat(row, now))[:limit]
+        now, kept = self._clock.now(), self._dismissed("cold")
+        cooled = (row for row in self.all() if is_cold(row, now) and (row.id,) not in kept)
+        return sorted(cooled, key=lambda row: heat(row, now))[:limit]
+
+    def keep_cold(self, *memory_ids: int) -> None:
+        """Turn down the proposal to archive these; it is not made again."""
+        self.ledger.dismiss("cold", [(one,) for one in memory_ids])
+        self._changed(memory_ids)
+
+    def keep_both(self, first: int, second: int) -> None:
+        """Turn down the proposal that two memories say the same; it is not made again."""
+        self.ledger.dismiss("duplicate", [(first, second)])
+        self._changed((first, second))
+
+    def _dismissed(self, what: Proposal) -> set[tuple[int, ...]]:
+        return self._store.dismissed(what) if isinstance(self._store, Ledger) else set()
 
     def duplicates(
         self, *, since: str = "", limit: int = 500, cancelled: Callable[[], bool] = lambda: False
@@ -108,6 +124,7 @@ class Pruner(CuratorBase):
         same numbers and names. Looks at the newest `limit` of what was changed after `since`.
         """
         pairs: dict[tuple[int, int], tuple[LongTermMemory, LongTermMemory]] = {}
+        kept = self._dismissed("duplicate")
         looked = 0
         for row in self.all():
             if row.updated_at <= since:
@@ -118,7 +135,8 @@ class Pruner(CuratorBase):
             other = self._same(row)
             if other is not None:
                 older, newer = sorted((row, other), key=lambda one: one.id)
-                pairs[older.id, newer.id] = (older, newer)
+                if (older.id, newer.id) not in kept:
+                    pairs[older.id, newer.id] = (older, newer)
         return list(pairs.values())
 
     def _same(self, row: LongTermMemory) -> LongTermMemory | None:

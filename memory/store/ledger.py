@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager
 from typing import Any, Protocol, runtime_checkable
 
 from memory.store.base import Store
+from memory.store.proposals import Proposal
 from memory.store.upkeep_log import Dropped, MaintenanceRun
 from memory.types import LongTermMemory, MemoryEvent, ShortTermMemory
 
@@ -105,6 +106,14 @@ class Ledger(Store, Protocol):
 
     def rating(self, message_id: int) -> int:
         """The last rating of a reply: -1, 1, or 0 when there is none."""
+        ...
+
+    def dismiss(self, what: Proposal, items: Iterable[tuple[int, ...]]) -> None:
+        """Do not propose these again: a memory to be archived, or a pair that says the same."""
+        ...
+
+    def dismissed(self, what: Proposal) -> set[tuple[int, ...]]:
+        """What is not to be proposed."""
         ...
 
     def add_run(self, *, started_at: str, started_by: str, counts: Mapping[str, int], problem: str) -> MaintenanceRun:

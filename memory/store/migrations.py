@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memory.errors import StoreError
-from memory.store import schema, schema_agents, schema_checks, schema_options, schema_sessions
+from memory.store import schema, schema_agents, schema_checks, schema_curation, schema_options, schema_sessions
 from memory.store.copying import copy_database
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ MIGRATIONS: tuple[tuple[str, str], ...] = (
     ("checksums", schema_checks.CHECKSUMS),
     ("subagent_runs", schema_agents.RUNS),
     ("session_options", schema_options.SESSION_OPTIONS),
+    ("dismissed_proposals", schema_curation.PROPOSALS),
 )
 """Name and SQL of every step, in order. Steps are added at the end; a released one is never changed."""
 COPIES = 3

@@ -15,6 +15,7 @@ from memory.store.journal import JournalPart
 from memory.store.memories import MemoryPart
 from memory.store.messages import MessagePart
 from memory.store.migrations import applied
+from memory.store.proposals import ProposalPart
 from memory.store.provenance import ProvenancePart
 from memory.store.run_store import AGENT_RUN
 from memory.store.runs import RunPart
@@ -34,6 +35,7 @@ class SQLiteStore(
     JournalPart,
     EmbeddingPart,
     ProvenancePart,
+    ProposalPart,
     RunPart,
     ActPart,
     ErasingPart,

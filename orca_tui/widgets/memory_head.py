@@ -18,7 +18,7 @@ BUCKETS = 10
 def tab_word(tab: Tab) -> str:
     """The list's name."""
     return {
-        "active": _("Active"), "inbox": _("Inbox"), "archived": _("Archived"), "trash": _("Trash"),
+        "active": _("Active"), "inbox": _("Inbox"), "cold": _("Cold"), "archived": _("Archived"), "trash": _("Trash"),
         "superseded": _("Superseded"),
     }[tab]  # fmt: skip
 
@@ -67,17 +67,18 @@ class MemoryHead(Widget):
         """All names; `short`: only the open one and those that hold something are named with their number."""
         line, self._spots = Content(""), []
         for tab in TABS:
-            number = self._counts.get(tab, 0)
+            known = self._counts.get(tab)
+            number, shown = known or 0, "" if known is None else count(known)
             name = tab_word(tab)
             start = line.cell_length
             if tab == self._tab:
-                line += Content.assemble(("‹", "$primary"), (name, "bold $heading"), (f" {count(number)}", "bold"))
+                line += Content.assemble(("‹", "$primary"), (name, "bold $heading"), (f" {shown}" if shown else "", "bold"))
                 line += Content.styled("›", "$primary")
             elif short:
                 line += Content.assemble((f" {name}", "$muted"), (f" {number}" if number else "", "$muted"))
             else:
                 style = "bold $warning" if tab == "inbox" and number else "$muted"
-                line += Content.assemble((f" {name}", "$muted"), (f" {count(number)} ", style))
+                line += Content.assemble((f" {name}", "$muted"), (f" {shown} ", style))
             self._spots.append((start, line.cell_length, tab))
             line += Content("" if short else " ")
         return line

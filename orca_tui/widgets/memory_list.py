@@ -36,7 +36,7 @@ class MemoryList(FilterList):
 
     BINDINGS = memory_bindings(
         "mark", "mark_all", "trash", "archive", "pin", "edit", "promote", "demote", "merge", "accept", "reject",
-        "restore", "erase", "undo", "source", "sort", "turn", "next", "previous",
+        "restore", "erase", "undo", "undo_this", "rollback", "source", "sort", "turn", "next", "previous",
     )  # fmt: skip
 
     ENTER_KEEPS = True
