@@ -83,6 +83,10 @@ class MemoryDesk:
             curator.told_changed(taken)
         return taken
 
+    def now(self) -> str:
+        """The time."""
+        return self._core.clock.now()
+
     @property
     def branches(self) -> list[str]:
         """The names of all branches."""

@@ -18,7 +18,8 @@ from memory.types import Message
 from orca_tui import memory_deeds, memory_keys
 from orca_tui.figures import count
 from orca_tui.i18n import _
-from orca_tui.memory_rows import ORDERS, TABS, Listing, MemoryRow, Tab, tab_of
+from orca_tui.memory_rows import ORDERS, TABS, Listing, MemoryRow, Order, Tab, tab_of
+from orca_tui.memory_words import growth_picture, teach
 from orca_tui.messages import DeedAsked
 from orca_tui.widgets.hint_line import HintLine
 from orca_tui.widgets.memory_detail import MemoryDetail
@@ -74,7 +75,8 @@ class MemoriesScreen(Screen[Message | None]):
         self.detail = MemoryDetail(id="memories-detail", now=self._now)
         self.said = Static(id="memories-said", markup=False)
         self.keys_line = HintLine(id="memories-keys")
-        yield Static(Content.styled(_("Long-term memory"), "bold"), id="memories-title", markup=False)
+        self.title_line = Static(Content.styled(_("Long-term memory"), "bold"), id="memories-title", markup=False)
+        yield self.title_line
         yield self.head
         yield self.columns
         with Horizontal(id="memories-body"):
@@ -113,17 +115,26 @@ class MemoriesScreen(Screen[Message | None]):
                 self._draw(moved_to=wanted)
                 self._read()
             else:
-                self._listing = await self._desk.listing(self._tab)
-                self._draw()
+                await self._load_tab(self._tab)
         except OrcaError as error:
             self._tell(error)
             return
         self._shown = None
         self._look()
 
+    async def _load_tab(self, tab: Tab) -> None:
+        """The newest at once, then the rest."""
+        beginning = await self._desk.beginning(tab)
+        if self._listing is None or self._listing.tab != tab or beginning.is_whole:
+            self._listing = beginning
+            self._draw()
+        if not beginning.is_whole:
+            self._listing = await self._desk.listing(tab)
+            self._draw()
+
     def _draw(self, *, moved_to: int | None = None) -> None:
         if self._listing is not None:
-            self.list.show(self._listing.rows, _teach(self._tab))
+            self.list.show(self._listing.rows, teach(self._tab))
             if moved_to is not None:
                 self.list.move_to(moved_to)
             self._draw_head()
@@ -131,6 +142,13 @@ class MemoriesScreen(Screen[Message | None]):
     def _draw_head(self) -> None:
         if self._listing is not None and self.is_attached:
             self.head.show(self._tab, self._listing.counts, self._listing.rows)
+            picture = growth_picture(self._listing.rows, self._desk.now())
+            title = Content.styled(_("Long-term memory"), "bold")
+            if picture:
+                title += Content.assemble(
+                    "   ", (_("written in 12 weeks"), "$muted"), " ", (picture, "$tier-long-term")
+                )
+            self.title_line.update(title)
             self.columns.update(self.list.headings(self.list.scrollable_content_region.width))
 
     def _look(self) -> None:
@@ -174,8 +192,7 @@ class MemoriesScreen(Screen[Message | None]):
             tabs = list(TABS)
             self._open(tabs[(tabs.index(self._tab) + step) % len(tabs)])
         elif event.deed == "sort":
-            self.list.sort_by(ORDERS[(ORDERS.index(self.list.order) + 1) % len(ORDERS)])
-            self._draw_head()
+            start(self, "sort", self._sort, ORDERS[(ORDERS.index(self.list.order) + 1) % len(ORDERS)])
         elif event.deed == "turn":
             self.list.sort_by(self.list.order, turned=not self.list.turned)
             self._draw_head()
@@ -187,7 +204,7 @@ class MemoriesScreen(Screen[Message | None]):
     async def _run(self, deed: str) -> None:
         rows = self.list.chosen if self.focused is not self.detail else self._read_row()
         try:
-            said = await self._desk.run(deed, rows)
+            said = await self._do(deed, rows)
         except OrcaError as error:
             self._tell(error)
             return
@@ -196,6 +213,25 @@ class MemoriesScreen(Screen[Message | None]):
                 self.list.unmark()
             await self._load()
             self._say(said)
+
+    async def _do(self, deed: str, rows: list[MemoryRow]) -> str:
+        """What this screen knows more about than the desk, and the rest."""
+        if deed == "rollback":
+            from orca_tui.screens.rollback import RollbackScreen
+
+            return await self.app.push_screen_wait(RollbackScreen(self._desk))
+        if deed == "undo_this":
+            memory_deeds.some(rows)
+            return await self._desk.undo_change(rows[0].memory.id)
+        if deed == "reject" and self._tab == "cold":
+            return await self._desk.keep(rows)
+        return await self._desk.run(deed, rows)
+
+    async def _sort(self, order: Order) -> None:
+        if order == "tokens" and self._listing is not None:
+            await self._desk.measure(self._listing.rows)
+        self.list.sort_by(order)
+        self._draw_head()
 
     def _read_row(self) -> list[MemoryRow]:
         return [self.detail.detail.row] if self.detail.detail is not None else []
@@ -267,29 +303,16 @@ class MemoriesScreen(Screen[Message | None]):
     def _hints(self, chosen: list[MemoryRow]) -> list[tuple[str, str]]:
         keys = self._desk.keys
         deeds = memory_deeds.possible([row.memory for row in chosen])
+        if self._tab == "cold" and chosen:
+            deeds = ["archive", "reject", *(deed for deed in deeds if deed != "archive")]
         if self.focused is self.detail:
             source = self.detail.detail is not None and self.detail.detail.source is not None
-            names = [*(["source"] if source else []), *(d for d in deeds if d != "merge"), "undo"]
+            names = [*(["source"] if source else []), *(d for d in deeds if d != "merge"), "undo", "undo_this"]
             return [("Esc", _("list")), *self._words(names, keys)]
         found = self._words([*(["mark"] if chosen else []), *deeds[:2]], keys)
         found += [("Enter", _("read"))] if chosen else []
         found += [("←→", _("lists")), ("/", _("filter"))]
-        return found + self._words([*deeds[2:], "undo", "sort", "turn"], keys)
+        return found + self._words([*deeds[2:], "undo", "sort", "turn", "rollback"], keys)
 
     def _words(self, names: list[str], keys: dict[str, str]) -> list[tuple[str, str]]:
         return [(key, _(word)) for key, word in memory_keys.pairs(names, keys)]
-
-
-def _teach(tab: Tab) -> str:
-    """What will be in an empty list, and how it gets there."""
-    match tab:
-        case "active":
-            return _("Nothing is remembered yet. Facts, preferences and decisions that you tell orca will be here.")
-        case "inbox":
-            return _("Nothing waits. What tools, files and pasted text would have remembered comes here first.")
-        case "archived":
-            return _("Nothing is archived. What you archive is kept, but goes into no search and no prompt.")
-        case "trash":
-            return _("The trash is empty. What you throw away lies here until you erase it for good.")
-        case "superseded":
-            return _("Nothing is superseded. When something changes, what was before it is kept here.")

@@ -10,6 +10,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
+from textual.message import Message
 from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import Static
@@ -31,6 +32,9 @@ class Filled:
 
 class Dial(Widget, can_focus=True):
     """One of a few, turned by the arrow keys or a click."""
+
+    class Changed(Message):
+        """It was turned."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("right,l,space,down", "turn(1)", show=False),
@@ -68,6 +72,7 @@ class Dial(Widget, can_focus=True):
         """Step through the choices, round and round."""
         self.value = self._choices[(self._choices.index(self.value) + step) % len(self._choices)]
         self.refresh()
+        self.post_message(self.Changed())
 
 
 class MemoryForm(ModalScreen[Filled | None]):
