@@ -10,14 +10,20 @@ from typing import Any
 import pytest
 
 from memory.core import Core
+from memory.curation.exchange import export_key, import_memories
+from memory.migration.importing import Importing
 from memory.provider.base import ChatMessage
 from memory.provider.scripted import ScriptedChat
 from memory.types import Message
 from memory.writing.trust import mark_pasted, why_review
 from tests.helpers import FakeClock, events_of, opened, say
 
-DATA = Path(__file__).parents[1] / "data" / "poison.jsonl"
-CORPUS: list[dict[str, Any]] = [json.loads(line) for line in DATA.read_text("utf-8").splitlines()]
+DATA = Path(__file__).parents[1] / "data"
+CORPUS: list[dict[str, Any]] = [
+    json.loads(line)
+    for name in ("poison", "poison_more")
+    for line in (DATA / f"{name}.jsonl").read_text("utf-8").splitlines()
+]
 ATTACKS = [case for case in CORPUS if case["label"] == "attack"]
 CONTROLS = [case for case in CORPUS if case["label"] == "control"]
 QUESTION = "What should I do about payments, salary, reviews, deploys, harbour A and the weather?"
@@ -72,6 +78,21 @@ async def arrive(core: Core, case: dict[str, Any]) -> str:
     elif channel == "memory_api":
         core.curator.propose(text, source="agent", actor="api")
         await say(core, session.id, TYPED[0])
+    elif channel == "memory_title":
+        core.curator.propose("likes tea", topic_key=text, source="agent", actor="api")
+        core.store.update_session(session.id, title=text)
+        await say(core, session.id, TYPED[0])
+    elif channel == "import":
+        document = json.dumps(
+            [{"content": text, "status": "active", "pinned": True, "source": "user", "topic_key": text}]
+        )
+        key = export_key(core.home.root / "export.key")
+        import_memories(core.curator, document, key, clock=core.clock, settings=core.settings.memory)
+        await say(core, session.id, TYPED[0])
+    elif channel == "import_chat":
+        import_chat(core, text)
+        core.maintenance.catch_up()
+        await say(core, session.id, TYPED[0])
     elif channel == "user_chat":
         await say(core, session.id, text)
     else:
@@ -83,6 +104,22 @@ async def arrive(core: Core, case: dict[str, Any]) -> str:
     core.maintenance.end_session(session.id)
     await core.maintenance.settled()
     return session.id
+
+
+def import_chat(core: Core, text: str) -> None:
+    """Another client's export in which the user is said to have said it."""
+    said = [{"role": "user", "text": text}, {"role": "assistant", "text": text}]
+    nodes: dict[str, Any] = {"root": {"id": "root", "message": None, "parent": None, "children": ["0"]}}
+    for number, one in enumerate(said):
+        message = {"author": {"role": one["role"]}, "content": {"content_type": "text", "parts": [one["text"]]}}
+        above = str(number - 1) if number else "root"
+        below = [str(number + 1)] if number + 1 < len(said) else []
+        nodes[str(number)] = {"id": str(number), "message": message, "parent": above, "children": below}
+    talk = {"title": text, "create_time": 1.0, "mapping": nodes, "current_node": "1", "conversation_id": "c"}
+    path = core.home.root / "conversations.json"
+    path.write_text(json.dumps([talk]), "utf-8")
+    report = Importing(core.store, core.clock, core.settings.memory).run(path)
+    assert report.messages == 2
 
 
 @pytest.mark.parametrize("case", ATTACKS, ids=lambda case: case["id"])
@@ -141,6 +178,11 @@ async def test_what_the_user_says_is_saved(home: Path, case: dict[str, Any]) -> 
         assert list(core.curator.inbox()) == []
 
 
+def test_the_corpus_is_whole() -> None:
+    assert len(ATTACKS) == 54
+    assert len(CONTROLS) == 14
+
+
 async def test_forgetting_is_gone(home: Path) -> None:
     [case] = [c for c in CONTROLS if "GONE" in c["must"]]
     model = Obedient()
@@ -157,8 +199,8 @@ async def test_forgetting_is_gone(home: Path) -> None:
         assert all("harbour" not in message.content for message in core_request(model))
 
 
-async def test_talking_about_attacks_is_answered(home: Path) -> None:
-    [case] = [c for c in CONTROLS if "ANSWERED" in c["must"]]
+@pytest.mark.parametrize("case", [c for c in CONTROLS if "ANSWERED" in c["must"]], ids=lambda case: case["id"])
+async def test_talking_about_attacks_is_answered(home: Path, case: dict[str, Any]) -> None:
     async with opened(home, Obedient()) as core:
         session = await arrive(core, case)
         assert core.store.path(session)[-1].state == "complete"
