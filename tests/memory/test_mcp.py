@@ -1,96 +1,20 @@
-"""MCP servers, each in a process of its own: what they offer, how they fail, and that nothing of them is left."""
+"""MCP servers, each in a process of its own: how they are talked with, how they fail, and that nothing is left."""
 
 import asyncio
 import importlib.util
 import json
 import os
 import signal
-import stat
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from memory.config import MCPSettings, ToolsSettings
+from memory.config import MCPSettings
 from memory.errors import MCPError
-from memory.provider.base import ToolCall
-from memory.tokens import TokenCounter
-from memory.tools import mcp_tools
-from memory.tools.base import Decision, PermissionRequest
-from memory.tools.gate import Gate
-from memory.tools.mcp_client import MCPConnection
-from memory.tools.mcp_known import KnownTools
-from memory.tools.mcp_tools import MCPServers, MCPTool
-from memory.tools.toolbox import StandardToolbox
 from tests.helpers import until
-from tests.memory.tool_context import context
-
-SERVER = Path(__file__).with_name("mcp_server.py")
-ENV = {
-    "PATH": os.environ["PATH"],
-    "HOME": "/nowhere",
-    "OPENAI_API_KEY": "sk-canary-of-ours",
-    "CITY_KEY": "for-the-server",
-}
-
-
-def settings(kind: str, *more: str, timeout: float = 20.0, **env: str) -> MCPSettings:
-    return MCPSettings(command=sys.executable, args=(str(SERVER), kind, *more), timeout=timeout, env=env)
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-@asynccontextmanager
-async def connected(given: MCPSettings, clock: Clock | None = None) -> AsyncIterator[MCPConnection]:
-    connection = MCPConnection("test", given, ENV, clock=clock or Clock())
-    try:
-        yield connection
-    finally:
-        await connection.close()
-
-
-class User:
-    """Answers questions, and remembers them."""
-
-    def __init__(self, *answers: Decision) -> None:
-        self.answers = list(answers)
-        self.asked: list[PermissionRequest] = []
-
-    async def __call__(self, request: PermissionRequest) -> Decision:
-        self.asked.append(request)
-        return self.answers.pop(0)
-
-
-@asynccontextmanager
-async def servers(
-    home: Path, ask: Callable[[PermissionRequest], Awaitable[Decision]] | None = None, **given: MCPSettings
-) -> AsyncIterator[MCPServers]:
-    found = MCPServers(given, ENV, KnownTools(home), ask)
-    found.start_wait = 20.0
-    try:
-        yield found
-    finally:
-        await found.close()
-
-
-def said(result: Any) -> str:
-    return mcp_tools.text_of(result)
-
-
-def alive(pid: int) -> bool:
-    """Whether a process runs; one that nobody has reaped does not."""
-    state = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False).stdout
-    return bool(state.strip()) and not state.strip().startswith("Z")
+from tests.memory.mcp_support import SERVER, Clock, alive, connected, said, settings
 
 
 async def test_a_tool_is_called_and_its_result_is_text() -> None:
@@ -226,98 +150,6 @@ async def test_nothing_is_left_when_orca_is_killed(tmp_path: Path) -> None:
     await orca.wait()
     pids = [int(word) for word in (tmp_path / "pids").read_text().split()]
     await until(lambda: not any(map(alive, pids)))
-
-
-async def test_tools_are_offered_once_the_user_has_agreed(tmp_path: Path) -> None:
-    user = User("always")
-    async with servers(tmp_path, user, city=settings("good")) as found:
-        tools = {tool.spec.name: tool for tool in await found.tools()}
-        assert await found.tools()
-    assert {"city__add", "city__say_it_now"} <= tools.keys()
-    (request,) = user.asked
-    assert (request.tool, request.target, request.reason) == ("mcp", "city", mcp_tools.NEW)
-    assert "Adds two numbers." in request.arguments
-    echo, add = tools["city__echo"].spec, tools["city__add"].spec
-    assert "\x1b" not in echo.description + json.dumps(add.parameters)
-    assert "\u202e" not in echo.description
-    assert len(echo.description) <= mcp_tools.MAX_DESCRIPTION
-    assert len(add.parameters["properties"]["a"]["description"]) <= mcp_tools.MAX_WORDS
-    file = tmp_path / "mcp-tools.json"
-    if os.name == "posix":
-        assert stat.S_IMODE(file.stat().st_mode) == 0o600
-
-
-async def test_what_was_agreed_to_is_asked_again_when_it_changes(tmp_path: Path) -> None:
-    async with servers(tmp_path, User("always"), city=settings("good")) as found:
-        assert await found.tools()
-    async with servers(tmp_path, None, city=settings("good")) as found:
-        assert "city__add" in [tool.spec.name for tool in await found.tools()]
-    user = User("deny")
-    async with servers(tmp_path, user, city=settings("changed")) as found:
-        offered = [tool.spec.name for tool in await found.tools()]
-        assert await found.tools()
-    assert "city__add" not in offered
-    assert "city__echo" in offered
-    (request,) = user.asked
-    assert request.reason == mcp_tools.CHANGED
-    shown = json.loads(request.arguments)
-    assert list(shown) == ["city__add"]
-    assert shown["city__add"]["before"]["description"] == "Adds two numbers."
-    assert "user's notes" in shown["city__add"]["now"]["description"]
-
-
-async def test_without_anybody_to_ask_only_what_was_agreed_to_is_offered(tmp_path: Path) -> None:
-    async with servers(tmp_path, None, city=settings("good")) as found:
-        assert await found.tools() == []
-        (report,) = await found.reports()
-        assert "city__add" in report.waiting
-        assert "city__add" in await found.agree("city")
-        assert await found.tools()
-
-
-async def test_a_tool_that_changes_between_offer_and_call_is_not_called(tmp_path: Path) -> None:
-    async with servers(tmp_path, User("always"), city=settings("good")) as found:
-        tools: Mapping[str, MCPTool] = {tool.spec.name: tool for tool in await found.tools()}
-        connection = tools["city__add"]._connection
-        await connection.close()
-        connection.settings = settings("changed")
-        with pytest.raises(MCPError, match="has changed city__add"):
-            await tools["city__add"].run({"a": 1, "b": 2}, context())
-
-
-async def test_a_turn_does_not_wait_for_a_slow_server(tmp_path: Path) -> None:
-    given = {"slow": settings("silent"), "city": settings("good")}
-    async with servers(tmp_path, User("always"), **given) as found:
-        found.start_wait = 0.5
-        names: list[str] = []
-        while not names:
-            names = [tool.spec.name for tool in await asyncio.wait_for(found.tools(), 10)]
-        assert {name.partition("__")[0] for name in names} == {"city"}
-        assert [report.state for report in await found.reports()] == ["starting", "ready"]
-
-
-async def test_a_file_that_is_broken_is_no_agreement(tmp_path: Path) -> None:
-    (tmp_path / "mcp-tools.json").write_text('{"city": [')
-    async with servers(tmp_path, None, city=settings("good")) as found:
-        assert await found.tools() == []
-
-
-async def test_a_toolbox_offers_them_and_results_are_foreign(tmp_path: Path) -> None:
-    gate = Gate()
-    gate.approver = user = User("always", "once", "deny")
-    async with servers(tmp_path, gate.ask, city=settings("good")) as found:
-        await found.test("city")
-        toolbox = StandardToolbox(ToolsSettings(timeout=1.0), TokenCounter(), gate)
-        toolbox.join(found)
-        here = context()
-        assert "city__add" in [spec.name for spec in await toolbox.specs(here.session)]
-        call = ToolCall("1", "city__add", '{"a": 1, "b": 2}')
-        state, result = await toolbox.run(call, here)
-        assert (state, result.text, result.is_foreign) == ("done", "3", True)
-        assert (await toolbox.run(call, here))[0] == "refused"
-        assert [(request.tool, request.target) for request in user.asked[1:]] == [("city__add", "city")] * 2
-        toolbox.join(None)
-        assert await toolbox.specs(here.session) == ()
 
 
 async def free_port() -> int:
