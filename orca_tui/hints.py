@@ -68,6 +68,11 @@ def greeting(keymap: Keymap) -> Pairs:
     ]
 
 
+def searching() -> Pairs:
+    """While one types what is searched for in the transcript."""
+    return [("Enter", _("to the transcript")), ("↑ ↓", _("other places")), ("Esc", _("end search"))]
+
+
 def at_message(
     chosen: Mapping[str, str], deeds: Sequence[str], target: "Target | None", place: tuple[int, int]
 ) -> Pairs:

@@ -1,6 +1,7 @@
 """From the first frame to a chat that answers: the store, the session to show, the model, the first-run choices."""
 
 import asyncio
+import gc
 from typing import TYPE_CHECKING
 
 from memory.errors import OrcaError
@@ -58,6 +59,7 @@ class Startup:
         app.chat.show_queue(queue.waiting, queue.status, queue.problem)
         core.subscribe(self._changed)
         app.bridge = Bridge(app.chat, ended=app.reply_over)
+        gc.freeze()  # modules stay for good; a full collection would stop the screen for 0.1 to 0.3 s to look at them
         conversation = Conversation(core, app.chat, app.bridge, app.spawn)
         await self._open_first(conversation, core)
         app.conversation = conversation

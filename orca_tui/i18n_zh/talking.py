@@ -50,6 +50,8 @@ TEXTS: dict[str, str] = {
     "write": "输入",
     "code": "代码",
     "not found": "未找到",
+    "to the transcript": "回到对话",
+    "other places": "其他结果",
     "That key does nothing with this message": "这个键对这条消息不起作用",
     "There is no reply {number} in this session.": "本会话中没有编号 {number} 的回复。",
     "{n} characters given to the terminal to copy (OSC 52)": "已请终端复制 {n} 个字符（OSC 52）",

@@ -2,6 +2,7 @@
 does not stop the screen.
 """
 
+from time import thread_time
 from typing import Protocol
 
 from orca_tui.render.cleaning import Cleaner
@@ -9,7 +10,11 @@ from orca_tui.render.line import Line
 
 SLICE = 3_000
 SLICE_LINES = 100
-"""Characters and lines that are laid out at a time."""
+"""Characters and lines that are laid out at a time, at most."""
+LEAST = 8
+"""Into how many parts a slice is divided when text is dense and slices turn out slow."""
+SLOW, QUICK = 0.01, 0.003
+"""Seconds of work for a slice from which the next is half as long, and below which it is twice as long."""
 
 
 class Rows(Protocol):
@@ -55,6 +60,8 @@ class Part:
         self._more: list[str] = []
         self._ended = False
         self._cleaner = Cleaner()
+        self._divided = 1
+        """How many times shorter slices are than they may be."""
 
     @property
     def incomplete(self) -> bool:
@@ -83,6 +90,7 @@ class Part:
         if not self.incomplete:
             self.rows.work()
             return
+        started = thread_time()
         settled, provisional = self._cleaner.add(self._slice())
         if self._ended and not self._waits:
             self.rows.update(settled + self._cleaner.end())
@@ -92,14 +100,19 @@ class Part:
             self.closed = True
         else:
             self.rows.update(settled, provisional)
+        spent = thread_time() - started
+        if spent > SLOW:
+            self._divided = min(LEAST, 2 * self._divided)
+        elif spent < QUICK:
+            self._divided = max(1, self._divided // 2)
 
     def _slice(self) -> str:
         """The next text to lay out."""
         if self._more and len(self._text) - self._at < SLICE:
             self._text, self._at, self._more = "".join([self._text[self._at :], *self._more]), 0, []
         start = self._at
-        most = min(start + SLICE, len(self._text))
-        for _line in range(SLICE_LINES):
+        most = min(start + SLICE // self._divided, len(self._text))
+        for _line in range(SLICE_LINES // self._divided):
             stop = self._text.find("\n", self._at, most)
             self._at = most if stop < 0 else stop + 1
             if self._at == most:

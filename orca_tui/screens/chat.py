@@ -95,6 +95,7 @@ class ChatScreen(Finding):
             await self.query_one("#panel").mount(self.sessions)
             await self.query_one("#sidebar").mount(self.memory)
         self._is_furnished = True
+        self.transcript.opener, self.find_line.field.taker = self.open_search, self.take_search
         widgets = (self.composer, self.transcript, self.find_line.field, self.sessions, self.memory)
         found = [binding.id for widget in widgets for _key, binding in widget._bindings if binding.id]
         return [*found, *kit.MEMORY_IDS]

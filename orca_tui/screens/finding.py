@@ -27,7 +27,9 @@ class Finding(TurnScreen):
         raise NotImplementedError
 
     def message_hints(self) -> hints.Pairs:
-        """What can be done with the message under the cursor; empty when there is none."""
+        """What can be done with the message under the cursor, or while a search is typed; empty when neither is so."""
+        if self._is_furnished and self.focused is self.find_line.field:
+            return hints.searching()
         view = self.transcript if self._is_furnished else None
         if view is None or view.current is None:
             return []
@@ -51,6 +53,7 @@ class Finding(TurnScreen):
         """Begin to search, or go on with what is typed there."""
         self._search_from = self.transcript.cursor
         self.find_line.open()
+        self.show_keys()
 
     def on_search_line_typed(self, event: "SearchLine.Typed") -> None:
         """Every letter searches, from where the search began."""
@@ -59,17 +62,17 @@ class Finding(TurnScreen):
         else:
             self.transcript.end_search()
 
-    def on_search_line_taken(self) -> None:
+    def take_search(self) -> None:
         """Enter: what was found stays marked, and keys go to the transcript again."""
-        self.transcript.focus()
-        if not self.transcript.searching:
+        self.set_focus(self.transcript)
+        if not self.find_line.field.value.strip():
             self.find_line.close()
 
     def on_search_line_left(self) -> None:
         """Esc: no marks, and the view stays."""
         self.transcript.end_search()
+        self.set_focus(self.transcript)
         self.find_line.close()
-        self.transcript.focus()
 
     def on_search_line_stepped(self, event: "SearchLine.Stepped") -> None:
         """The arrows go on while one types."""

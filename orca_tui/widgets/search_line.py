@@ -1,8 +1,10 @@
 """The line that a search in the transcript is typed into, with how many places there are."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
@@ -13,6 +15,7 @@ from textual.widgets import Input, Static
 from memory.text import label
 from orca_tui.figures import count
 from orca_tui.i18n import _
+from orca_tui.widgets.passing_on import passed_on
 
 
 class SearchInput(Input):
@@ -24,9 +27,23 @@ class SearchInput(Input):
         Binding("up", "go(-1)", "Place before", show=False, id="search_previous"),
     ]
 
+    taker: Callable[[], None] | None = None
+    """Called at once when Enter is pressed; it moves the focus."""
+
     def insert_text_at_cursor(self, text: str) -> None:
         """Typed and pasted text alike."""
         super().insert_text_at_cursor(text if text == " " else label(text))
+
+    async def _on_key(self, event: events.Key) -> None:
+        if passed_on(self, event):
+            return
+        if event.key == "enter":
+            event.stop()
+            event.prevent_default()
+            if self.taker is not None:
+                self.taker()
+        else:
+            await super()._on_key(event)
 
     def action_leave(self) -> None:
         """Esc."""
@@ -61,9 +78,6 @@ class SearchLine(Horizontal):
 
         text: str
 
-    class Taken(Message):
-        """Enter: the search stays as it is."""
-
     class Left(Message):
         """The search is to end."""
 
@@ -87,7 +101,7 @@ class SearchLine(Horizontal):
     def open(self) -> None:
         """Show it, to be typed into."""
         self.display = True
-        self.field.focus()
+        self.screen.set_focus(self.field)
 
     def close(self) -> None:
         """Hide it; the next search begins empty."""
@@ -113,8 +127,3 @@ class SearchLine(Horizontal):
         if not event.value.strip():
             self.query_one(".search-count", Static).update(Content(""))
         self.post_message(self.Typed(event.value))
-
-    def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Enter."""
-        event.stop()
-        self.post_message(self.Taken())

@@ -2,15 +2,19 @@
 app for more (`Asked`).
 """
 
+from collections.abc import Callable
+
 from textual import events
 from textual.message import Message
 
+from orca_tui.message_keys import in_force
 from orca_tui.render.entry import Entry
 from orca_tui.render.folding import View
 from orca_tui.render.layout import lay_out
 from orca_tui.render.ledger import Place
 from orca_tui.render.palette import GUTTER
 from orca_tui.render.targets import targets_of
+from orca_tui.widgets.passing_on import passed_on
 from orca_tui.widgets.transcript_cursor import TranscriptCursor
 
 CODE_WIDTH = 100
@@ -19,6 +23,9 @@ CODE_WIDTH = 100
 
 class TranscriptDeeds(TranscriptCursor):
     """A transcript whose entries can be dealt with."""
+
+    opener: Callable[[], None] | None = None
+    """Opens the search and gives it the focus, at once."""
 
     class Asked(Message, namespace="transcript"):
         """Something is to be done with an entry that is not the transcript's own affair."""
@@ -77,6 +84,15 @@ class TranscriptDeeds(TranscriptCursor):
             self._ask(name, "\n\n".join(code_of(entry)))
         else:
             self._ask(name)
+
+    def on_key(self, event: events.Key) -> None:
+        """What is typed behind the key that opens the search is searched for, however fast it comes."""
+        if passed_on(self, event) or self.opener is None:
+            return
+        if event.key in in_force("search", self.app._keymap):
+            event.stop()
+            event.prevent_default()
+            self.opener()
 
     def _ask(self, deed: str, text: str = "") -> None:
         entry = self.current

@@ -33,7 +33,7 @@ _STYLES = {
     # what one is at
     "cursor": "color: $accent; text-style: bold;",
     "hit": "color: $match-foreground; background: $match-background; text-style: underline;",
-    "hit-current": "color: $match-foreground; background: $match-background; text-style: bold reverse;",
+    "hit-current": "color: $foreground; background: $background; text-style: bold reverse;",
     "chosen": "text-style: bold reverse;",
     # Markdown
     "strong": "text-style: bold;",
