@@ -34,6 +34,8 @@ BYTES_A_TOKEN = 4
 MAX_CALLS = 16
 """Calls of one reply that are run; further ones are refused."""
 
+AGENT_WITHOUT_TOOLS = "The model cannot call tools; the agent works without them."
+"""A step (English source of `_`)."""
 LAST_ROUND = "[orca: no further tool can be called. Answer now with what you have, and say what is missing.]"
 
 Tell = Callable[[Literal["text", "reasoning", "step"], str], None]
@@ -127,7 +129,7 @@ class Conversation:
         except ToolsUnsupported:
             if not specs:
                 raise
-            self._tell("step", "the model cannot call tools: it works without")
+            self._tell("step", AGENT_WITHOUT_TOOLS)
         return await self._request(model, ChatOptions(None, self._agent.temperature, None, self._agent.parameters))
 
     async def _request(self, model: ChatModel, options: ChatOptions) -> _Answer:

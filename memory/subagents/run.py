@@ -32,6 +32,8 @@ CLOSE_SECONDS = 1.5
 """How long the work may take to end after it was cancelled."""
 RETRY_WAITS = (0.2, 1.0)
 """Seconds between the tries to write the end of a run."""
+WAITS = "Waits until another agent is done."
+"""A step (English source of `_`)."""
 _LIMIT = {
     "en": "[stopped here: the limit of {limit} was reached]",
     "zh": "[到此停止：已达到上限 {limit}]",
@@ -162,7 +164,7 @@ class Run:
     async def _work(self, row: SubagentRun) -> None:
         context = self._context
         if self._slots.locked():
-            self._tell("step", "waits until another agent is done")
+            self._tell("step", WAITS)
         async with self._slots:
             seconds = self._agent.max_seconds
             try:
@@ -220,8 +222,8 @@ class Run:
         elif limit:
             note = _LIMIT[language_of(written or self._task_text)].format(limit=limit)
             reply = replace(reply, text=f"{reply.text}\n\n{note}".strip())
-        is_said = state != "failed" and bool(written.strip())
-        self.row = row = await self._store(row, state, reply, role="assistant" if is_said else "system")
+        tells_why = state == "failed" or (bool(limit) and not written.strip())
+        self.row = row = await self._store(row, state, reply, role="system" if tells_why else "assistant")
         text = self._summary
         if text is None:
             text = problem or await asyncio.to_thread(extract, self._task_text, written, self._context.counter)

@@ -21,6 +21,8 @@ TEXTS: dict[str, str] = {
         "MCP 服务器更改了对工具的说明。这些说明会发给模型。"
     ),
     "The call goes to an MCP server, a program that is not orca's.": "调用会发给 MCP 服务器，它不是 orca 的程序。",
+    "Waits until another agent is done.": "等待另一个智能体完成。",
+    "The model cannot call tools; the agent works without them.": "该模型不能调用工具；智能体在没有工具的情况下工作。",
     "Orca ended while the agent was at work; what it had written is lost.": (
         "orca 在智能体工作时退出了；它写下的内容已丢失。"
     ),

@@ -1,6 +1,7 @@
 """Subagents: isolated, bounded, stored whole, and gone without a trace of a task however they end."""
 
 import asyncio
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -343,6 +344,35 @@ async def test_runs_that_a_crash_cut_are_found_at_the_next_start(home: Path) -> 
         found = core.store.subagent_run(run.id)
         assert (found.state, found.role, found.content) == ("stopped", "system", INTERRUPTED)
         assert core.store.subagent_run(alive.id).state == "running"
+
+
+KILLED = """
+import asyncio, os, sys
+from pathlib import Path
+from tests.memory.agent_support import MAIN, agents, core_with, settings_with
+from tests.memory.test_subagents import context_of
+
+async def main():
+    begun = asyncio.Event()
+    scripts = {MAIN: ["x"], "a": [["half a sen", begun.set, asyncio.Event()]]}
+    async with core_with(Path(sys.argv[1]), scripts, settings_with(agents(a=()))) as (core, _):
+        asyncio.get_running_loop().create_task(core.subagents.call("a", "x", await context_of(core)))
+        await begun.wait()
+        os._exit(9)
+
+asyncio.run(main())
+"""
+
+
+async def test_a_run_whose_process_was_killed_is_found_at_the_next_start(home: Path) -> None:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", KILLED, str(home), cwd=Path(__file__).parents[2], stderr=asyncio.subprocess.PIPE
+    )
+    _, errors = await process.communicate()
+    assert process.returncode == 9, errors
+    async with opened(home) as core:
+        (run,) = core.interrupted_runs
+        assert (run.agent_name, run.state, run.content) == ("a", "stopped", INTERRUPTED)
 
 
 async def test_runs_go_with_their_message(home: Path) -> None:

@@ -12,6 +12,8 @@ import memory.errors
 from memory.config import AgentSettings, Home, LLMSettings, MCPSettings, PersonaSettings, Settings
 from memory.provider.factory import list_choices
 from memory.store.run_store import INTERRUPTED
+from memory.subagents.conversation import AGENT_WITHOUT_TOOLS
+from memory.subagents.run import WAITS
 from memory.tools import fetch_url, files, mcp_tools, memory_save
 from memory.tools.taint import TAINTED
 from memory.turns.asking import NO_PERSONA, NO_TOOLS
@@ -76,6 +78,7 @@ def spoken() -> dict[str, str]:
     texts |= {one.description: module for _heading, module, name in WIDGETS for one in widget_bindings(module, name)}
     reasons = (TAINTED, memory_save.REASON, files.REASON, fetch_url.REASON, fetch_url.PRIVATE)
     texts |= dict.fromkeys((*reasons, mcp_tools.NEW, mcp_tools.CHANGED, mcp_tools.CALL, INTERRUPTED), "memory/tools")
+    texts |= dict.fromkeys((WAITS, AGENT_WITHOUT_TOOLS), "memory/subagents")
     texts |= dict.fromkeys((NO_TOOLS, NO_PERSONA), "memory/turns/asking.py")
     for value in vars(memory.errors).values():
         if isinstance(value, type) and issubclass(value, memory.errors.OrcaError):
