@@ -59,7 +59,8 @@ class Startup:
         app.chat.show_queue(queue.waiting, queue.status, queue.problem)
         core.subscribe(self._changed)
         app.bridge = Bridge(app.chat, ended=app.reply_over)
-        gc.freeze()  # modules stay for good; a full collection would stop the screen for 0.1 to 0.3 s to look at them
+        if not app.is_headless:
+            gc.freeze()  # modules stay for good; a full collection would stop the screen for 0.1 s or more over them
         conversation = Conversation(core, app.chat, app.bridge, app.spawn)
         await self._open_first(conversation, core)
         app.conversation = conversation
