@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from memory.config import Settings
-from memory.errors import NotFoundError, ServerFailed, ToolFailed
+from memory.errors import NotFoundError, ServerFailed, ToolFailed, ToolsUnsupported
 from memory.events import SubagentDelta, SubagentFinished, SubagentStarted, ToolFinished
 from memory.provider.base import FinishPart, UsagePart
 from memory.store.run_store import INTERRUPTED
-from memory.subagents.conversation import LAST_ROUND
+from memory.subagents.conversation import AGENT_WITHOUT_TOOLS, LAST_ROUND
 from memory.subagents.reply import MAX_TOKENS
 from memory.tokens import TokenCounter
 from memory.tools.base import Decision, PermissionRequest, ToolContext
@@ -404,6 +404,18 @@ async def test_by_hand_the_task_is_a_message_and_the_summary_its_reply(home: Pat
         assert chat.main.requests == []
         await events_of(core.engine.start(session.id, "Thanks"))
         assert [m.content for m in chat.main.requests[0]] == ["/agent a find it", "The answer is 42.", "Thanks"]
+
+
+async def test_by_hand_it_works_with_a_model_that_calls_no_tools(home: Path) -> None:
+    scripts = {MAIN: ["x"], "a": [[ToolsUnsupported("It cannot call tools.")], "Done without."]}
+    sections = agents(a=("list_dir",))
+    async with core_with(home, scripts, settings_with(sections, roots=(str(home),))) as (core, chat):
+        session = core.store.create_session()
+        events = await events_of(core.engine.run_agent(session.id, core.subagents, "a", "find it"))
+        assert [len(options.tools) for options in chat.by_asker["a"].options] == [1, 0]
+        assert core.store.path(session.id)[-1].content == "Done without."
+        steps = [event.text for event in events if isinstance(event, SubagentDelta) and event.kind == "step"]
+        assert steps == [AGENT_WITHOUT_TOOLS]
 
 
 async def test_by_hand_a_failure_and_a_stop_are_told_and_stored(home: Path) -> None:
