@@ -1,13 +1,12 @@
 """The pages that lie over the chat: help, settings, doctor. Plain text in, `Content` out."""
 
-
 from textual.content import Content
 
 from memory.config import Home, Settings
 from memory.store.base import Store
 from memory.text import clean, label
 from memory.types import ItemKind
-from orca_tui import keys, session_keys
+from orca_tui import keys, message_keys, session_keys
 from orca_tui.commands import COMMANDS, Command
 from orca_tui.i18n import _
 from orca_tui.memory_keys import MEMORY_KEYS, PREFIX, MemoryKey, in_force
@@ -50,6 +49,8 @@ def _help(keymap: keys.Keymap) -> list[Content]:
         lines += [_command_line(command, keymap) for command in COMMANDS if command.group == group]
     lines += [Content(""), Content.styled(_("Keys"), "bold $text-primary")]
     lines += [_pair(key, _(meaning), MEANING_AT) for key, meaning in EDITOR_KEYS]
+    lines += [Content(""), Content.styled(_("On a message of the conversation"), "bold $text-primary")]
+    lines += [_message_line(name, keymap) for name in message_keys.OFFERED]
     lines += [Content(""), Content.styled(_("On a memory: memory screen, sidebar, why"), "bold $text-primary")]
     lines += [_memory_line(one, keymap) for one in MEMORY_KEYS]
     lines += [Content(""), Content.styled(_("On a session in the list"), "bold $text-primary")]
@@ -99,6 +100,13 @@ def _memory_line(one: MemoryKey, keymap: keys.Keymap) -> Content:
     shown = " ".join(keys.display(key) for key in in_force(one.name, keymap.others)[:2])
     line = _pair(shown, PREFIX + one.name, 10)
     return line + Content(" " * max(2, MEANING_AT - line.cell_length)) + Content(_(one.summary))
+
+
+def _message_line(name: str, keymap: keys.Keymap) -> Content:
+    shown = " ".join(keys.display(key) for key in message_keys.in_force(name, keymap.others)[:2])
+    line = _pair(shown, message_keys.PREFIX + name, 10)
+    summary = _(message_keys.BY_NAME[name].summary)
+    return line + Content(" " * max(2, MEANING_AT - line.cell_length)) + Content(summary)
 
 
 def _session_line(one: session_keys.SessionKey, keymap: keys.Keymap) -> Content:

@@ -57,6 +57,7 @@ TEXTS: dict[str, str] = {
     "{n} characters given to the terminal to copy (OSC 52)": "已请终端复制 {n} 个字符（OSC 52）",
     "it may refuse that much": "内容较长，终端可能拒绝",
     "runs {tool}": "正在运行 {tool}",
+    "On a message of the conversation": "对话中的消息",
     # details of a message
     "Who": "角色",
     "When": "时间",
