@@ -196,6 +196,11 @@ class Core:
         return self._unsaved.count
 
     @property
+    def unsaved_replies(self) -> list[Message]:
+        """Those replies, as far as they have come."""
+        return self._unsaved.replies()
+
+    @property
     def save_problem(self) -> str:
         """Why there are `unsaved` replies, for a person; empty when there are none."""
         return self._unsaved.problem

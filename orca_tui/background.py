@@ -76,11 +76,13 @@ def _show_saving(app: "OrcaApp", event: SavingChanged) -> None:
     if event.stored is not None and app.chat.shows(event.stored.session_id):
         app.chat.reply_finished(event.stored, "")
     app.clear_notifications()
+    app.chat.status.update_status(unsaved=event.unsaved)
     if event.unsaved:
         told = _(
             "Replies that are not saved yet: {n}. They are kept, and tried again until orca ends.", n=event.unsaved
         )
-        text = "\n".join(filter(None, (told, event.problem, event.hint)))
+        elsewhere = _("To write them to another disk now: /rescue PATH")
+        text = "\n".join(filter(None, (told, event.problem, event.hint, elsewhere)))
         app.notify(clean(text), title=_("Storage"), severity="error", timeout=LASTING, markup=False)
     else:
         app.notify(_("Every reply is saved now."), title=_("Storage"), markup=False)

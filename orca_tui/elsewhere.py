@@ -1,4 +1,4 @@
-"""The app's part about other instances: what they change in the same home shows here, while this window is looked at."""
+"""The app's part about other instances: what they change in the same home shows here while this window has focus."""
 
 import asyncio
 from collections.abc import Callable, Coroutine

@@ -35,13 +35,16 @@ def _computed(columns: Sequence[str]) -> str:
     return f"{_FUNCTION}({', '.join(f'CAST({name} AS BLOB)' for name in columns)})"
 
 
-def write_missing(connection: "apsw.Connection") -> None:
-    """Give a checksum to rows that are new or changed. In the transaction that changed them, on a registered one."""
+def write_missing(connection: "apsw.Connection", at_once: int = AT_ONCE) -> None:
+    """Give a checksum to rows that are new or changed, at most `at_once` of a table (-1: to all).
+
+    In the transaction that changed them, on a connection that is registered.
+    """
     for table, columns in CHECKED.items():
         connection.execute(
             f"UPDATE {table} SET checksum = {_computed(columns)} WHERE id IN"
             f" (SELECT id FROM {table} INDEXED BY {table}_without_checksum WHERE checksum IS NULL"
-            f" ORDER BY id DESC LIMIT {AT_ONCE})"
+            f" ORDER BY id DESC LIMIT {at_once})"
         )
 
 

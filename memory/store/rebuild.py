@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from memory.store import fts
+from memory.store import checksums, fts
 from memory.store.checksums import checksum
 from memory.store.messages import SEARCHED_ROLES
 from memory.store.pages import RawRow, Value
@@ -27,7 +27,9 @@ MENDING = (
     # A message whose predecessor is lost goes on from the one before that.
     "UPDATE main_messages SET parent_id = (SELECT max(earlier.id) FROM main_messages AS earlier"
     " WHERE earlier.session_id = main_messages.session_id AND earlier.id < main_messages.id)"
-    " WHERE parent_id IS NOT NULL AND parent_id NOT IN (SELECT id FROM main_messages)",
+    " WHERE parent_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM main_messages AS above"
+    " WHERE above.id = main_messages.parent_id AND above.id < main_messages.id"
+    " AND above.session_id = main_messages.session_id)",
     "UPDATE sessions SET tip_message_id ="
     " (SELECT max(message.id) FROM main_messages AS message WHERE message.session_id = sessions.id)"
     " WHERE tip_message_id IS NULL OR tip_message_id NOT IN (SELECT id FROM main_messages)",
@@ -61,9 +63,11 @@ class Rebuild:
                 self._put(table, dict(zip(self._columns[table], row.values, strict=False)), row.rowid)
 
     def mend(self) -> None:
-        """Let every row point to rows that are there."""
+        """Let every row point to rows that are there, and have a checksum."""
         for statement in MENDING:
             self._connection.execute(statement)
+        checksums.register(self._connection)
+        checksums.write_missing(self._connection, -1)
 
     def _put(self, table: str, values: dict[str, Value], rowid: int) -> None:
         import apsw

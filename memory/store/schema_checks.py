@@ -4,7 +4,7 @@ A new row has no checksum, and a changed one loses it; the store writes those th
 """
 
 CHECKED: dict[str, tuple[str, ...]] = {
-    "main_messages": ("id", "session_id", "role", "content", "timestamp"),
+    "main_messages": ("id", "session_id", "role", "content", "timestamp", "parent_id"),
     "short_term_memories": ("id", "session_id", "content", "created_at"),
     "long_term_memories": ("id", "content", "memory_type", "source", "created_at"),
 }

@@ -50,6 +50,10 @@ class UnsavedReplies:
         """Why, for a person; empty when all is well."""
         return str(self._problem) if self.count and self._problem else ""
 
+    def replies(self) -> list[Message]:
+        """Those replies, as far as they have come."""
+        return [draft.unsaved() for draft in (*(late.draft for late in self._late), *self._growing)]
+
     def checked(self, draft: ReplyDraft, problem: StoreError | None) -> None:
         """A checkpoint of a growing reply failed, or, without a problem, what it holds is stored."""
         known = self._growing.pop(draft, None)

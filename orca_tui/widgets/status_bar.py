@@ -42,6 +42,8 @@ class Status:
     branches: tuple[str, ...] = ()
     """Data branches that are searched; empty: as the settings say."""
     incognito: bool = False
+    unsaved: int = 0
+    """Replies that cannot be written."""
 
 
 @dataclass(slots=True)
@@ -104,7 +106,14 @@ def status_line(status: Status, width: int) -> Content:
 
 
 def _parts(status: Status) -> list[_Part]:
-    return [_incognito(status), _model(status), _activity(status), _branches(status), _queue(status), _gauge(status)]
+    trouble = [_unsaved(status), _incognito(status)]
+    return [*trouble, _model(status), _activity(status), _branches(status), _queue(status), _gauge(status)]
+
+
+def _unsaved(status: Status) -> _Part:
+    """Stays as long as it is so, whatever else there is room for."""
+    wordings = [(30, f"✗ {_('not saved')}: {status.unsaved}"), (31, f"✗ {status.unsaved}")] if status.unsaved else []
+    return _Part([(rank, Content.styled(text, "bold $error")) for rank, text in wordings])
 
 
 def _incognito(status: Status) -> _Part:

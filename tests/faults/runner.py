@@ -1,27 +1,30 @@
 """Runs the program again and again, each time in a process of its own: a fork of this one, which has imported it.
 
-Reads one request a line (JSON: home, argv, kind, at, sticky), answers one line (JSON: code, calls). What a run prints
-goes to the files `out` and `err` beside its home. Started with the fault injector preloaded.
+Reads one request a line (JSON: home, argv, kind, at, sticky, nobody), answers one line: the exit code. What a run
+prints goes to the files `out` and `err` beside its home. Started with the fault injector preloaded.
 """
 
 import ctypes
 import json
 import os
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import apsw  # noqa: F401
-import httpx2  # noqa: F401 - here once, instead of in every run
-import numpy as np  # noqa: F401
-import openai  # noqa: F401
-
-import orca_tui.cli.ask
-import orca_tui.cli.migrate  # noqa: F401
 from memory.tokens import TokenCounter
 from orca_tui.cli import main
 
+PRELOADED = (
+    *("apsw", "httpx2", "numpy", "openai", "memory.core", "concurrent.futures.thread", "encodings.idna"),
+    *("encodings.utf_8_sig", "orca_tui.cli.memory", "orca_tui.cli.migrate", "orca_tui.cli.restore"),
+    *("memory.store.salvage", "orca_tui.cli.ask", "orca_tui.cli.sessions", "memory.provider.factory"),
+)
+"""Here once, instead of in every run; and some users cannot read the library's directory."""
+for preloaded in PRELOADED:
+    import_module(preloaded)
 TokenCounter().count("loaded")
+NOBODY = 65534
 shim = ctypes.CDLL(os.environ["LD_PRELOAD"])
 
 
@@ -33,6 +36,10 @@ def run(request: dict[str, Any]) -> None:
     sys.stdin = open(0, encoding="utf-8")  # noqa: SIM115
     os.chdir(home)
     os.environ["ORCA_HOME"] = str(home)
+    counted = os.open(f"{home}.calls", os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600)
+    if request["nobody"]:
+        os.setgid(NOBODY)
+        os.setuid(NOBODY)
     shim.fault_begin(f"{home}/".encode(), request["kind"].encode(), request["at"], request["sticky"])
     try:
         code = main(request["argv"])
@@ -41,7 +48,7 @@ def run(request: dict[str, Any]) -> None:
     calls = shim.fault_seen()
     sys.stdout.flush()
     sys.stderr.flush()
-    Path(f"{home}.calls").write_text(str(calls))
+    os.write(counted, str(calls).encode())
     os._exit(code)
 
 

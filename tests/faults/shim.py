@@ -48,12 +48,13 @@ class Shim:
             found |= {"FAULT_KIND": fault.kind, "FAULT_AT": str(fault.at)}
         return found
 
-    def run(self, home: Path, argv: Sequence[str], fault: Fault | None = None) -> Done:
-        """The program with `argv` in `home`, to its end."""
+    def run(self, home: Path, argv: Sequence[str], fault: Fault | None = None, *, nobody: bool = False) -> Done:
+        """The program with `argv` in `home`, to its end; as `nobody`, whom the modes of files hold back."""
         fault = fault or Fault()
         assert self._runner.stdin is not None
         assert self._runner.stdout is not None
         request = {"home": str(home), "argv": argv, "kind": fault.kind, "at": fault.at, "sticky": fault.sticky}
+        request["nobody"] = nobody
         self._runner.stdin.write(json.dumps(request) + "\n")
         self._runner.stdin.flush()
         code = int(self._runner.stdout.readline())
