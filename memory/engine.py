@@ -84,15 +84,20 @@ class Engine:
         """
         return self._begin(session_id, Order("continue", use_memory=use_memory))
 
-    def run_agent(self, session_id: str, subagents: Subagents, name: str, task: str) -> Turn:
+    def run_agent(
+        self, session_id: str, subagents: Subagents, name: str, task: str, *, message_id: int | None = None
+    ) -> Turn:
         """Let an agent do a task by hand: `/agent NAME task` is stored as the user's message, and the summary of the
-        result as the reply; the model of the session is not asked. Raises `ToolFailed` when there is no such agent.
+        result as the reply; the model of the session is not asked. `message_id`: that message, when it is stored
+        already and is to be answered again. Raises `ToolFailed` when there is no such agent.
         """
         find_agent(subagents.agents, name)
         if not task.strip():
             raise OrcaError("The agent has no task.", hint=f"Write it behind the name: {typed(name, 'TASK')}")
         self._check_free(session_id)
-        return self._begun(AgentTurn(self._context, session_id, subagents, name, task, ended=self._over))
+        return self._begun(
+            AgentTurn(self._context, session_id, subagents, name, task, message_id=message_id, ended=self._over)
+        )
 
     async def stop_all(self) -> None:
         """Stop every turn, keep its text, and wait until all is stored."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from memory.options import SessionOptions
 from memory.store.filters import ANYTHING, Only
+from memory.store.fork_store import ForkStore
 from memory.store.run_store import OwnerCheck as OwnerCheck
 from memory.store.run_store import RunStore
 from memory.types import (
@@ -38,7 +39,7 @@ ROOT = 0
 """As the parent of a new message: it begins the session, beside what began it before."""
 
 
-class Store(RunStore, Protocol):
+class Store(RunStore, ForkStore, Protocol):
     """Where sessions, messages, memories, runs, vectors and the journal are kept."""
 
     # sessions

@@ -130,6 +130,13 @@ class MessagePart(StorePart):
             )
             return [to_message(row) for row in rows]
 
+    def parents(self, session_id: str) -> list[tuple[int, int | None]]:
+        """Id and parent of every message of a session, those of every fork, the first stored first."""
+        with self._db.read() as connection:
+            read_session(connection, session_id)
+            query = "SELECT id, parent_id FROM main_messages WHERE session_id = ? ORDER BY id"
+            return [(message, parent) for message, parent in connection.execute(query, (session_id,))]
+
     def attachments(self) -> set[str]:
         """The SHA-256 of every kept file that a message refers to."""
         with self._db.read() as connection:

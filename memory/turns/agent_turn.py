@@ -40,12 +40,15 @@ class AgentTurn(Turn):
         name: str,
         task: str,
         *,
+        message_id: int | None = None,
         ended: Callable[[Turn], None],
     ) -> None:
+        """`message_id`: the stored message that asks for this, to be answered again."""
         self._subagents = subagents
         self._name = name
         self._task_text = task
-        super().__init__(context, session_id, Order("send", typed(name, task)), ended=ended)
+        order = Order("send", typed(name, task)) if message_id is None else Order("retry", message_id=message_id)
+        super().__init__(context, session_id, order, ended=ended)
 
     async def _answer(self, accepted: Accepted) -> None:
         session, progress = accepted.session, self._progress

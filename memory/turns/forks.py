@@ -43,6 +43,16 @@ def siblings(store: Store, message_id: int) -> list[Message]:
     return [other for other in store.messages(message.session_id) if other.parent_id == message.parent_id]
 
 
+def places(store: Store, session_id: str) -> dict[int, tuple[int, int]]:
+    """Where a session forks: the place (from 1) of each message among those that stand beside it, and how many they
+    are; only of those that do not stand alone. Raises leaves of `StoreError`."""
+    beside: defaultdict[int | None, list[int]] = defaultdict(list)
+    for message_id, parent_id in store.parents(session_id):
+        beside[parent_id].append(message_id)
+    forks = [ids for ids in beside.values() if len(ids) > 1]
+    return {message_id: (place, len(ids)) for ids in forks for place, message_id in enumerate(ids, 1)}
+
+
 def switch(store: Store, session_id: str, message_id: int) -> Session:
     """Choose the path that leads through a message to the newest one below it. Raises leaves of `StoreError`."""
     below = {message_id}

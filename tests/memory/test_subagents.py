@@ -18,6 +18,7 @@ from memory.subagents.conversation import AGENT_WITHOUT_TOOLS, LAST_ROUND
 from memory.subagents.reply import MAX_TOKENS
 from memory.tokens import TokenCounter
 from memory.tools.base import Decision, PermissionRequest, ToolContext
+from memory.turns.forks import siblings
 from memory.types import SubagentRun, Usage
 from tests.helpers import events_of, opened, until
 from tests.memory.agent_support import CALLS, MAIN, agent_call, agents, call, core_with, settings_with
@@ -404,6 +405,19 @@ async def test_by_hand_the_task_is_a_message_and_the_summary_its_reply(home: Pat
         assert chat.main.requests == []
         await events_of(core.engine.start(session.id, "Thanks"))
         assert [m.content for m in chat.main.requests[0]] == ["/agent a find it", "The answer is 42.", "Thanks"]
+
+
+async def test_by_hand_a_task_can_be_done_again_beside_the_first_result(home: Path) -> None:
+    scripts = {MAIN: ["I see."], "a": ["Forty-two.", "Forty-three."]}
+    async with core_with(home, scripts, settings_with(agents(a=()))) as (core, chat):
+        session = core.store.create_session()
+        await events_of(core.engine.run_agent(session.id, core.subagents, "a", "find it"))
+        user, first = core.store.path(session.id)
+        again = core.engine.run_agent(session.id, core.subagents, "a", "find it", message_id=user.id)
+        await events_of(again)
+        assert [message.content for message in core.store.path(session.id)] == ["/agent a find it", "Forty-three."]
+        assert [one.content for one in siblings(core.store, first.id)] == ["Forty-two.", "Forty-three."]
+        assert chat.main.requests == []
 
 
 async def test_by_hand_it_works_with_a_model_that_calls_no_tools(home: Path) -> None:

@@ -18,7 +18,7 @@ from memory.provider.base import ChatModel, FinishPart, ReasoningPart, TextPart
 from memory.provider.scripted import ScriptedChat
 from memory.store.base import ROOT, Store
 from memory.store.run_store import AGENT_RUN
-from memory.turns.forks import above, siblings, switch, tree
+from memory.turns.forks import above, places, siblings, switch, tree
 
 
 def contents(store: Store, session_id: str) -> list[str]:
@@ -100,6 +100,20 @@ async def test_a_reply_with_tools_is_answered_again_from_the_question(home: Path
         await events_of(core.engine.retry(session.id, core.store.path(session.id)[-1].id))
         assert contents(core.store, session.id) == ["What does the weather do?", "No idea."]
     assert said(model.requests[2]) == [("user", "What does the weather do?")]
+
+
+def test_places_are_told_of_what_does_not_stand_alone(store: Store) -> None:
+    session = store.create_session()
+    first = store.add_message(session.id, "user", "a")
+    replies = [store.add_message(session.id, "assistant", str(n), parent_id=first.id) for n in range(3)]
+    store.add_message(session.id, "user", "below")
+    second = store.add_message(session.id, "user", "beside the first", parent_id=ROOT)
+    assert places(store, session.id) == {
+        first.id: (1, 2),
+        second.id: (2, 2),
+        **{reply.id: (place, 3) for place, reply in enumerate(replies, 1)},
+    }
+    assert places(store, store.create_session().id) == {}
 
 
 def test_the_tree_shows_every_fork_and_the_chosen_path(store: Store) -> None:

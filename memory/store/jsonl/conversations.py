@@ -192,6 +192,13 @@ class ConversationPart(JSONLPart):
             found = [item for item, message in self._state.messages.items() if message.session_id == session_id]
             return [self._shown(item) for item in sorted(found)]
 
+    def parents(self, session_id: str) -> list[tuple[int, int | None]]:
+        """Id and parent of every message of a session, those of every fork, the first stored first."""
+        with self._log.reading():
+            one_session(self._state, session_id)
+            found = [(one.id, one.parent_id) for one in self._state.messages.values() if one.session_id == session_id]
+            return sorted(found)
+
     def attachments(self) -> set[str]:
         """The SHA-256 of every kept file that a message refers to."""
         with self._log.reading():
