@@ -18,7 +18,7 @@ from memory.events import MemoryChanged, SecretNoticed, SessionTitled
 from memory.provider.base import ChatModel
 from memory.store.base import Store
 from memory.store.ledger import Ledger
-from memory.store.run_store import AGENT_CALL
+from memory.store.run_store import AGENT_CALL, AGENT_RUN
 from memory.types import FORGOTTEN, Message, Session, TitleBy
 from memory.writing.distill import Refused, extract, summarise
 from memory.writing.extract_rules import Finding, find, find_explicit
@@ -215,6 +215,7 @@ class Maintenance:
         """
         session = await asyncio.to_thread(self._store.session, session_id)
         path = await asyncio.to_thread(self._store.path, session_id) if session.title_by == "words" else []
+        path = [message for message in path if not message.metadata.get(AGENT_RUN)]  # an agent's words name nothing
         asked = [message for message in path if message.role == "user"]
         if len(asked) > TURNS or all(is_small_talk(message.content) for message in asked):
             return

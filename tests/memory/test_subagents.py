@@ -116,6 +116,7 @@ async def test_no_search_ever_finds_what_a_subagent_wrote(home: Path) -> None:
         await events_of(core.engine.run_agent(session.id, core.subagents, "writer", "write it down once more"))
         core.maintenance.end_session(session.id)
         await core.maintenance.settled()
+        assert PLANTED not in core.store.session(session.id).title
         await until(lambda: not core.store.count_waiting(model="hash-1"))
         assert sum(PLANTED in run.content for run in rows(core, session)) == 2
         kinds = ("message", "short_term", "long_term")
