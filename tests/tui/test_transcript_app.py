@@ -9,6 +9,8 @@ from app_support import SETTINGS, idle, make_app, running, screen_text, until, w
 
 from memory.config import UISettings
 from memory.events import SubagentDelta, ToolFinished, ToolsAsked, ToolStarted
+from memory.provider.base import TextPart, ToolCall, ToolCallPart
+from memory.provider.scripted import ScriptedChat
 from memory.types import Message, SubagentRun
 from orca_tui import clipboard
 from orca_tui.entries import entries_of
@@ -229,3 +231,24 @@ async def test_what_is_copied_holds_nothing_that_a_terminal_obeys(home: Path) ->
         await pilot.press("Y")
         await until(pilot, lambda: "rm -rf" in app.clipboard)
         assert app.clipboard == "ls␛[201~rm -rf ~"
+
+
+async def test_a_turn_with_calls_looks_alike_while_it_runs_and_when_it_is_opened_again(home: Path) -> None:
+    call = ToolCallPart(ToolCall("c1", "memory_search", '{"query": "潮汐"}'))
+    app = make_app(home, chat=ScriptedChat([[TextPart("Let me look."), call], "It is high at four."], name="scripted"))
+    async with running(app, (160, 40)) as pilot:
+        await write(pilot, "When is the tide?")
+        await idle(pilot)
+        await until(pilot, lambda: "It is high at four." in screen_text(app))
+        live = [replace(entry, note="") for entry in app.chat.transcript.entries]
+        assert [entry.kind for entry in live] == ["user", "assistant", "tool", "assistant"]
+        assert "⚙ memory_search  潮汐 · done" in screen_text(app)
+        talk = app.conversation
+        assert talk is not None
+        session = talk.session_id
+        assert session is not None
+        await talk.open(session)
+        again = app.chat.transcript.entries
+        assert [(e.key, e.kind, e.text, e.state, e.call) for e in again] == [
+            (e.key, e.kind, e.text, e.state, e.call) for e in live
+        ]
