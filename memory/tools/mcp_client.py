@@ -18,10 +18,10 @@ from memory.config import MCPSettings
 from memory.errors import MCPError
 from memory.redaction import redact
 from memory.text import label
+from memory.tools.mcp_http import MAX_BODY, http_client
 from memory.tools.mcp_process import ServerProcess
 
 if TYPE_CHECKING:
-    import httpx2
     from mcp import Client
     from mcp_types import CallToolResult, Tool
 
@@ -29,12 +29,13 @@ log = logging.getLogger(__name__)
 
 MAX_TOOLS = 100
 """Tools of one server; further ones are left out."""
-MAX_BODY = 16 * 1024 * 1024
-"""Bytes of one HTTP answer."""
 MAX_BACKOFF = 60.0
 """Seconds after which a server that failed is started again at the latest: 0, 1, 2, 4, …"""
 CLOSING = 4.0
 """Seconds that closing may take."""
+
+ANSWERS = (-32601, -32602, -32603)
+"""Errors of JSON-RPC with which a server that is well answers a call."""
 
 State = Literal["waiting", "starting", "ready", "failed"]
 T = TypeVar("T")
@@ -67,6 +68,7 @@ class MCPConnection:
         self._process: ServerProcess | None = None
         self._failures = 0
         self._not_before = 0.0
+        self._closed = False
 
     @property
     def pid(self) -> int:
@@ -78,6 +80,8 @@ class MCPConnection:
 
         Raises `MCPError`, also when the last failure is too recent for another try.
         """
+        if self._closed:
+            raise MCPError(f"The MCP server {self.name} is not in use any more.", hint="Start orca anew.")
         if self._keeper is not None and self._process is not None and self._process.ended.is_set():
             await asyncio.wait({self._keeper})  # it is gone, and what is left of it is cleared away
         if self._keeper is None or self._keeper.done():
@@ -116,10 +120,14 @@ class MCPConnection:
         except Exception as error:  # noqa: BLE001 — the SDK's errors, and whatever a strange answer makes it raise
             if process is not None and process.ended.is_set():
                 raise self._gone(process) from None
-            raise self._told(error) from None
+            told = self._told(error)
+            if process is None and getattr(error, "code", 0) not in ANSWERS:  # the session may be lost: begin another
+                await self._cut_off(told)
+            raise told from None
 
     async def close(self) -> None:
-        """End it; nothing of it is left. Safe to call twice."""
+        """End it for good; nothing of it is left. Safe to call twice."""
+        self._closed = True
         await self._cut_off(None)
 
     async def _while_alive(self, asked: Awaitable[T], process: ServerProcess | None) -> T:
@@ -179,7 +187,7 @@ class MCPConnection:
             raise MCPError(f"The MCP server {self.name} has neither a command nor a url.", hint=self._where())
         from mcp.client.streamable_http import streamable_http_client
 
-        client = await asyncio.to_thread(_http_client, self.settings, self._headers())
+        client = await asyncio.to_thread(http_client, self.settings, self._headers())
         await stack.enter_async_context(client)
         return None, streamable_http_client(self.settings.url, http_client=client, max_sse_event_size=MAX_BODY)
 
@@ -223,9 +231,9 @@ class MCPConnection:
         """What the SDK or the server said, in a sentence."""
         while isinstance(error, BaseExceptionGroup):
             error = error.exceptions[0]
-        secrets = [self._env.get(name, "") for name in self.settings.headers_env.values()]
         if isinstance(error, MCPError):
             return error
+        secrets = [self._env.get(name, "") for name in self.settings.headers_env.values()]
         said = label(redact(str(error), secrets), 300) or type(error).__name__
         return MCPError(f"The MCP server {self.name} failed: {said}", hint=self._where())
 
@@ -262,43 +270,6 @@ async def _list_tools(client: "Client") -> "list[Tool]":
         if not cursor or len(found) >= MAX_TOOLS:
             break
     return found[:MAX_TOOLS]
-
-
-def _http_client(settings: MCPSettings, headers: Mapping[str, str]) -> "httpx2.AsyncClient":
-    import httpx2
-
-    from memory.provider.wire import USER_AGENT
-
-    async def bound(response: "httpx2.Response") -> None:
-        if isinstance(response.stream, httpx2.AsyncByteStream):
-            response.stream = _bounded(response.stream)
-
-    loopback = urlsplit(settings.url).hostname in ("localhost", "127.0.0.1", "::1")
-    return httpx2.AsyncClient(
-        headers={**headers, "User-Agent": USER_AGENT},
-        timeout=httpx2.Timeout(settings.timeout, read=None),
-        trust_env=not loopback,
-        event_hooks={"response": [bound]},
-    )
-
-
-def _bounded(inner: "httpx2.AsyncByteStream") -> "httpx2.AsyncByteStream":
-    """The stream, ended with an error beyond `MAX_BODY`."""
-    import httpx2
-
-    class Bounded(httpx2.AsyncByteStream):
-        async def __aiter__(self) -> Any:
-            size = 0
-            async for chunk in inner:
-                size += len(chunk)
-                if size > MAX_BODY:
-                    raise httpx2.ReadError(f"more than {MAX_BODY // 1024**2} MiB in one answer")
-                yield chunk
-
-        async def aclose(self) -> None:
-            await inner.aclose()
-
-    return Bounded()
 
 
 async def _first(*events: asyncio.Event | None) -> None:

@@ -112,8 +112,9 @@ class ServerProcess:
             asyncio.create_task(self._listen(process, incoming, overhearing)),
             asyncio.create_task(self._speak(process, outgoing)),
         ]
-        watcher = await _watch(process.pid)
+        watcher: asyncio.subprocess.Process | None = None
         try:
+            watcher = await _watch(process.pid)
             yield read, write
         finally:
             await asyncio.shield(asyncio.ensure_future(_end(process, tasks, watcher)))

@@ -158,10 +158,10 @@ class MCPServers:
     async def close(self) -> None:
         """End all servers, at once. Safe to call twice."""
         tasks = list(self._starting.values())
-        await asyncio.gather(*(connection.close() for connection in self._connections), return_exceptions=True)
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.gather(*(connection.close() for connection in self._connections), return_exceptions=True)
 
     async def _start(self) -> None:
         for connection in self._connections:

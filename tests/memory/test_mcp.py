@@ -192,9 +192,19 @@ async def test_a_server_over_http() -> None:
             assert said(await server.call("add", {"a": 20, "b": 22})) == "42"
             with pytest.raises(MCPError):
                 await server.call("big", {})
+            clock.now += 100
+            assert said(await server.call("add", {"a": 1, "b": 1})) == "2"
     finally:
         process.kill()
         await process.wait()
+
+
+async def test_a_server_that_was_closed_is_not_started_again() -> None:
+    async with connected(settings("good")) as server:
+        await server.ready()
+        await server.close()
+        with pytest.raises(MCPError, match="not in use any more"):
+            await server.call("add", {"a": 1, "b": 2})
 
 
 async def test_an_http_header_that_is_not_set_is_named() -> None:

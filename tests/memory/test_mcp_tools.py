@@ -72,7 +72,7 @@ async def test_a_tool_that_changes_between_offer_and_call_is_not_called(tmp_path
     async with servers(tmp_path, User("always"), city=settings("good")) as found:
         tools: Mapping[str, MCPTool] = {tool.spec.name: tool for tool in await found.tools()}
         connection = tools["city__add"]._connection
-        await connection.close()
+        await connection._cut_off(None)
         connection.settings = settings("changed")
         with pytest.raises(MCPError, match="has changed city__add"):
             await tools["city__add"].run({"a": 1, "b": 2}, context())
