@@ -5,11 +5,12 @@ import json
 import os
 import stat
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from memory.config import ToolsSettings
+from memory.config import Settings, ToolsSettings
 from memory.errors import MCPError
 from memory.provider.base import ToolCall
 from memory.tokens import TokenCounter
@@ -17,7 +18,8 @@ from memory.tools import mcp_tools
 from memory.tools.gate import Gate
 from memory.tools.mcp_tools import MCPTool
 from memory.tools.toolbox import StandardToolbox
-from tests.memory.mcp_support import User, servers, settings
+from tests.helpers import opened, until
+from tests.memory.mcp_support import User, alive, servers, settings
 from tests.memory.tool_context import context
 
 
@@ -111,3 +113,28 @@ async def test_a_toolbox_offers_them_and_results_are_foreign(tmp_path: Path) -> 
         assert [(request.tool, request.target) for request in user.asked[1:]] == [("city__add", "city")] * 2
         toolbox.join(None)
         assert await toolbox.specs(here.session) == ()
+
+
+async def test_a_core_offers_them_until_the_settings_say_otherwise(home: Path) -> None:
+    given = replace(Settings(), mcp={"city": settings("good")})
+    async with opened(home, settings=given) as core:
+        core.equipment.gate.approver = User("always")
+        core.equipment.servers.start_wait = 20.0
+        session = core.store.create_session()
+        assert "city__add" in [spec.name for spec in await core.equipment.toolbox.specs(session)]
+        pid = core.equipment.servers._find("city").pid
+        assert alive(pid)
+        core.equipment.use_settings(Settings())
+        assert "city__add" not in [spec.name for spec in await core.equipment.toolbox.specs(session)]
+        await until(lambda: not alive(pid))
+
+
+async def test_a_core_that_closes_leaves_no_server(home: Path) -> None:
+    given = replace(Settings(), mcp={"city": settings("good"), "slow": settings("silent")})
+    async with opened(home, settings=given) as core:
+        core.equipment.servers.start_wait = 0.1
+        await core.equipment.servers.test("city")
+        await core.equipment.toolbox.specs(core.store.create_session())
+        pid = core.equipment.servers._find("city").pid
+        assert alive(pid)
+    await until(lambda: not alive(pid))
