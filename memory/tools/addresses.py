@@ -13,6 +13,8 @@ _METADATA = {
     ipaddress.ip_address(text) for text in ("100.100.100.200", "fd00:ec2::254", "192.0.0.192", "168.63.129.16")
 }
 """Where clouds tell a machine its keys, beside the link-local ones."""
+_STAND_INS = ipaddress.ip_network("198.18.0.0/15")
+"""What proxies on this machine give for every name of the internet; nobody's network lies there."""
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
 
 
@@ -35,7 +37,9 @@ def is_forbidden(address: Address) -> bool:
 def is_private(address: Address) -> bool:
     """On this machine or in a network that is not the internet."""
     inner = _inner(address)
-    return is_private(inner) if inner is not None else not address.is_global
+    if inner is not None:
+        return is_private(inner)
+    return not address.is_global and address not in _STAND_INS
 
 
 def is_local_name(host: str) -> bool:

@@ -130,6 +130,11 @@ async def test_a_name_that_leads_inside_is_refused(names: dict[str, list[str]], 
     assert web.requests == []
 
 
+async def test_a_proxy_that_gives_a_stand_in_for_every_name_is_used(names: dict[str, list[str]]) -> None:
+    names["news.example"] = ["198.18.0.7"]
+    assert await fetch("http://news.example/", {"/": page("hi", "text/plain")}) == "hi"
+
+
 async def test_what_is_connected_to_is_what_was_looked_up(names: dict[str, list[str]]) -> None:
     """A second look-up could tell another address: there is none."""
     web = Web({"/a": page("hi", "text/plain")})
