@@ -8,6 +8,7 @@ import asyncio
 import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from memory.errors import NotFoundError, OrcaError, ProviderError, StoreError
@@ -43,6 +44,8 @@ class Conversation:
         self.window: ContextWindow | None = None
         self._asked = 0
         self._looks = 0
+        self.shown_reply: int | None = None
+        """Id of the reply that the sidebar tells about."""
         self.moved: list[tuple[str, SessionState]] = []
         """Sessions that were archived, trashed or brought back, and the state that each had: what undo takes back."""
         self._creating = asyncio.Lock()
@@ -185,9 +188,14 @@ class Conversation:
             self._view.hint_line.say(str(error))
 
     async def refresh_memory(self) -> None:
-        """Show what the newest reply was given; in an empty session what the first one would be."""
+        """Show what the reply under the cursor was given, else the newest; in an empty session the first would be."""
         live, asked, session_id = self._bridge.live(self.session_id), self._view.target, self.session_id
-        reply = next((message for message in reversed(self._view.messages) if message.role == "assistant"), None)
+        newest = next((message for message in reversed(self._view.messages) if message.role == "assistant"), None)
+        reply = self._view.picked_reply() or newest
+        is_earlier = newest is not None and reply is not None and reply.id != newest.id
+        self.shown_reply = reply.id if reply is not None else None
+        if is_earlier:
+            live = None
         self._looks += 1
         look = self._looks
         of_live = live is not None and live.report is not None
@@ -198,10 +206,12 @@ class Conversation:
             else:
                 report = await self.core.manager.preview(session_id, window=await self.measure())
             shown = await asyncio.to_thread(picture, self.core.store, report, session_id, reply, of_live)
+            shown = replace(shown, is_earlier=is_earlier)
         except OrcaError as error:
             self._view.hint_line.say(str(error))
             return
-        if look == self._looks and asked is self._view.target and live is self._bridge.live(session_id):
+        current = is_earlier or live is self._bridge.live(session_id)
+        if look == self._looks and asked is self._view.target and current:
             self._view.show_inbox(waiting)
             self._view.show_memory(shown)
 

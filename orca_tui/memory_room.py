@@ -1,17 +1,29 @@
 """The app's part about memory: what the sidebar and its keys ask for."""
 
+import asyncio
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any
+
+from orca_tui.work import start
 
 if TYPE_CHECKING:
     from memory.types import ItemKind
     from orca_tui.actions import Actions
+    from orca_tui.conversation import Conversation
     from orca_tui.messages import DeedAsked
+    from orca_tui.screens.chat import ChatScreen
     from orca_tui.widgets.memory_sidebar import MemorySidebar
+
+
+REST = 0.12
+"""Seconds that the transcript's cursor must rest on a reply."""
 
 
 class MemoryRoom:
     """Mixed into the app. Handlers run as workers, since they may ask the user."""
+
+    chat: "ChatScreen"
+    conversation: "Conversation | None"
 
     def spawn(self, name: str, work: Callable[..., Coroutine[Any, Any, None]], *args: object) -> None:
         """Run `work(*args)` as a worker of the app."""
@@ -20,6 +32,20 @@ class MemoryRoom:
     def on_memory_sidebar_item_chosen(self, event: "MemorySidebar.ItemChosen") -> None:
         """Show what was chosen: a message in its place, the rest in full."""
         self.spawn("command", self._show_item, event.kind, event.id)
+
+    def on_transcript_cursor_moved(self) -> None:
+        """The sidebar follows the reply under the transcript's cursor, when it rests."""
+        start(self, "follow", self._follow_cursor, exclusive=True)  # type: ignore[arg-type] # it is mixed into the app
+
+    async def _follow_cursor(self) -> None:
+        await asyncio.sleep(REST)
+        talk = self.conversation
+        if talk is not None:
+            picked = self.chat.picked_reply()
+            newest = next((m for m in reversed(self.chat.messages) if m.role == "assistant"), None)
+            wanted = picked or newest
+            if wanted is not None and wanted.id != talk.shown_reply:
+                await talk.refresh_memory()
 
     def on_deed_asked(self, event: "DeedAsked") -> None:
         """A key of the sidebar."""

@@ -17,15 +17,15 @@ Tab = Literal["active", "inbox", "cold", "archived", "trash", "superseded"]
 TABS: dict[Tab, tuple[MemoryStatus, ...]] = {
     "active": ("active", "expired"),
     "inbox": ("pending",),
-    "cold": (),
     "archived": ("archived",),
     "trash": ("trashed",),
     "superseded": ("superseded",),
+    "cold": (),
 }
 """The lists, and which memories are in each; `cold` holds those of the active that are proposed for archiving."""
 Order = Literal["heat", "age", "tokens", "use"]
 ORDERS: tuple[Order, ...] = ("age", "heat", "use", "tokens")
-FIRST = 200
+FIRST = 100
 """Memories that are read before the rest: more than a screen shows."""
 HISTORY = 200
 """Changes of one memory that are shown."""

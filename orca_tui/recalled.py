@@ -24,6 +24,8 @@ class Picture:
     report: ContextReport
     of_reply: bool = False
     """Whether short-term and long-term tier hold what the newest reply was given; else what the next one would be."""
+    is_earlier: bool = False
+    """Whether that reply is one that was picked, and not the newest."""
     without_memory: bool = False
     """Whether that reply was asked for without memory."""
     summaries: int = 0

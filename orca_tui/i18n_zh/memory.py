@@ -22,4 +22,5 @@ TEXTS: dict[str, str] = {
     "Tab goes on · Esc leaves it": "Tab 下一项 · Esc 放弃",
     "Rolled back: {n} put back as they were": "已回滚：{n} 条恢复原样",
     "changed again since, stays": "此后又有改动，保留",
+    "Given to the reply under the cursor": "光标处回复得到的记忆",
 }

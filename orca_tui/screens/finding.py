@@ -49,6 +49,11 @@ class Finding(TurnScreen):
                 return True
         return False
 
+    def picked_reply(self) -> "Message | None":
+        """The reply under the transcript's cursor; `None` when it is on none."""
+        under = self.transcript.current if self._is_furnished else None
+        return next((m for m in self.messages if under and m.role == "assistant" and str(m.id) == under.key), None)
+
     def open_search(self) -> None:
         """Begin to search, or go on with what is typed there."""
         self._search_from = self.transcript.cursor

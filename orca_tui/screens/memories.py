@@ -1,5 +1,6 @@
 """The memory screen: what outlives a session, by status, with all that can be done to it; one memory in full beside."""
 
+import asyncio
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 
 BESIDE = 96
 """Cells from which the detail is beside the list."""
+AFTER_FIRST = 0.25
+"""Seconds in which the first rows are drawn before the rest is read beside it."""
 LOW = 20
 """Rows below which the detail is shown only when it is asked for."""
 
@@ -129,6 +132,7 @@ class MemoriesScreen(Screen[Message | None]):
             self._listing = beginning
             self._draw()
         if not beginning.is_whole:
+            await asyncio.sleep(AFTER_FIRST)
             self._listing = await self._desk.listing(tab)
             self._draw()
 

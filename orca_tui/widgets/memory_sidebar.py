@@ -96,6 +96,8 @@ class MemorySidebar(LineList):
             rows.append(text_row())
             if tier == "short_term" and self._picture is not None:
                 told = _("Given to the newest reply") if self._picture.of_reply else _("For the next reply")
+                if self._picture.is_earlier:
+                    told = _("Given to the reply under the cursor")
                 rows.append(text_row(told, "italic $muted"))
             rows += self._section(tier, self._use(tier), width)
         return rows

@@ -4,7 +4,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from app_support import make_app, running, screen_text, until
+from app_support import idle, make_app, rest, running, screen_text, until, write
 from test_memories import by_text, core_of, deed, open_memories, settled, status
 
 from memory.clock import from_iso, to_iso
@@ -40,7 +40,7 @@ async def test_what_has_cooled_is_proposed_and_kept_or_archived(home: Path) -> N
             curator.add(text, importance=0.1)
         clock.moment += timedelta(days=200)
         screen = await open_memories(pilot)
-        await deed(pilot, screen, "right", "right")
+        await deed(pilot, screen, "left")
         assert "‹Cold 3›" in screen_text(app)
         text = screen.list.current.memory.content if screen.list.current else ""
         said = await deed(pilot, screen, "n")
@@ -134,3 +134,22 @@ async def test_a_long_list_begins_at_once(home: Path, monkeypatch: pytest.Monkey
         for _step in range(3):
             await deed(pilot, screen, "s")
         assert screen.list.order == "tokens"
+
+
+async def test_the_sidebar_follows_the_reply_under_the_cursor(home: Path) -> None:
+    app = make_app(home, ["First reply.", "Second reply."])
+    async with running(app, (140, 40)) as pilot:
+        for text in ("Tell me of boats", "And of the sea"):
+            await write(pilot, text)
+            await idle(pilot)
+            await rest(pilot)
+        assert "Given to the newest reply" in screen_text(app)
+        app.chat.transcript.focus()
+        await pilot.press("g")
+        first = next(m for m in app.chat.messages if m.role == "assistant")
+        assert app.chat.transcript.jump_to(first.id)
+        await until(pilot, lambda: "Given to the reply under the cursor" in screen_text(app))
+        assert app.conversation is not None
+        assert app.conversation.shown_reply == first.id
+        await pilot.press("G")
+        await until(pilot, lambda: "Given to the newest reply" in screen_text(app))
