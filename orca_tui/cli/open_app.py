@@ -19,6 +19,10 @@ ESCAPE_DELAY = "50"
 """Milliseconds after Esc in which a key counts as Alt+key, as curses programs name it; Textual's own are 100."""
 
 
+WEB_DRIVER = "textual.drivers.web_driver:WebDriver"
+"""What draws for a browser (`orca-tui web`), through pipes."""
+
+
 def run(arguments: "Namespace | SimpleNamespace", home: Home) -> int:
     """Open the app; 2 with one line on stderr, and not one escape byte, when there is no terminal for it."""
     problem = terminal_problem()
@@ -37,6 +41,8 @@ def run(arguments: "Namespace | SimpleNamespace", home: Home) -> int:
 def terminal_problem(env: Mapping[str, str] | None = None) -> str:
     """Why the app cannot be drawn here, as a sentence; empty when it can."""
     env = os.environ if env is None else env
+    if env.get("TEXTUAL_DRIVER") == WEB_DRIVER:
+        return ""
     streams = (sys.__stdin__, sys.__stdout__, sys.__stderr__)
     if not all(stream is not None and not stream.closed and stream.isatty() for stream in streams):
         return "The app needs a terminal for input and output."

@@ -65,6 +65,8 @@ def build_parser() -> Parser:
     _add_config(commands, shared)
     _add_key(commands, shared)
     _add_model(commands, shared)
+    web = commands.add_parser("web", parents=[shared], help="serve the app to a browser on this machine only")
+    web.add_argument("--port", type=_port, default=0, metavar="N", help="the port on 127.0.0.1 (default: any free one)")
     _add_mcp(commands, shared)
     _add_safety(commands, shared)
     doctor = commands.add_parser("doctor", parents=[shared], help="what works here, and what to do about the rest")
@@ -172,6 +174,13 @@ def _add_json(parser: argparse.ArgumentParser, about: str = "print JSON") -> Non
 
 def _add_limit(parser: argparse.ArgumentParser, default: int) -> None:
     parser.add_argument("--limit", type=_count, default=default, metavar="N", help=f"at most this many ({default})")
+
+
+def _port(text: str) -> int:
+    number = int(text)
+    if not 0 <= number <= 65_535:
+        raise ValueError
+    return number
 
 
 def _count(text: str) -> int:
