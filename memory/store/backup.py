@@ -1,6 +1,7 @@
 """Backups: made while others write, verified before they count, and put back only while nobody has the database open.
 
-A backup is a database file of its own, with everything in it: sessions, memories, the journal and the vectors.
+A backup is a database file of its own, with everything in it: sessions, memories, the journal and the vectors. Files
+that went with messages lie in a directory beside it, which all backups there share.
 """
 
 import os
@@ -34,6 +35,10 @@ COUNTED = {
     "embeddings": "embeddings",
 }
 """What is counted, and its table."""
+
+
+ATTACHMENTS, KEPT_ATTACHMENTS = "attachments", "orca-attachments"
+"""Directories of such files, each named by its SHA-256: beside the database, and beside backups."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +82,7 @@ def back_up(
             raise BackupError(f"There is too little room for a backup in {target.parent}.", hint="Free some space.")
         with translated(database):
             copy_database(database, target, check=_require_whole, progress=progress)
+        _copy_missing(database.parent / ATTACHMENTS, target.parent / KEPT_ATTACHMENTS)
     return verify(target)
 
 
@@ -115,6 +121,7 @@ def restore(database: Path, backup: Path, clock: "Clock") -> Restored:
         with alone(database.parent), translated(backup):
             fresh = database.with_name(f"{database.name}.restoring")
             copy_database(backup, fresh)
+            _copy_missing(backup.parent / KEPT_ATTACHMENTS, database.parent / ATTACHMENTS)
             return Restored(found, put_in_place(database, fresh, f"replaced-{stamp(clock)}"))
 
 
@@ -142,6 +149,20 @@ def put_in_place(database: Path, fresh: Path, name: str) -> Path | None:
 def stamp(clock: "Clock") -> str:
     """The time for a file's name, to the second, UTC: `20260301-120000`."""
     return clock.now()[:19].replace("-", "").replace(":", "").replace("T", "-")
+
+
+def _copy_missing(source: Path, target: Path) -> None:
+    """Let every file of `source` be in `target`, too: their names tell what is in them."""
+    if not source.is_dir():
+        return
+    target.mkdir(mode=files.PRIVATE_DIRECTORY, exist_ok=True)
+    for file in source.iterdir():
+        kept = target / file.name
+        if file.is_file() and not file.name.startswith(".") and not kept.exists():
+            partial = target / f".{file.name}"
+            partial.unlink(missing_ok=True)
+            _keep(file, partial)
+            partial.replace(kept)
 
 
 def _keep(part: Path, kept: Path) -> None:

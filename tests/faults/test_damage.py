@@ -16,6 +16,7 @@ from memory.clock import SystemClock
 from memory.config import Home
 from memory.errors import BackupError, StoreBusyError, StoreDamaged
 from memory.store import backups, health, migrations, open_store, open_store_or_fallback
+from memory.store.attachments import AttachmentFiles
 from memory.store.backup import back_up, restore, verify
 from memory.store.connection import PAGE_SIZE
 from memory.store.jsonl import JSONLStore
@@ -243,6 +244,16 @@ def test_what_is_no_good_backup_is_refused_and_changes_nothing(home: Path, tmp_p
     assert caught.value.hint
     assert (home / "memory.db").read_bytes() == before
     assert [path.name for path in home.iterdir()] == ["memory.db"]
+
+
+def test_files_that_went_with_messages_are_backed_up_too(home: Path, tmp_path: Path) -> None:
+    filled(home)
+    name = AttachmentFiles(Home(home).attachments).save(b"a picture")
+    back_up(home / "memory.db", tmp_path / "usb" / "kept.db")
+    back_up(home / "memory.db", tmp_path / "usb" / "later.db")
+    shutil.rmtree(home)
+    restore(home / "memory.db", tmp_path / "usb" / "kept.db", SystemClock())
+    assert AttachmentFiles(Home(home).attachments).load(name) == b"a picture"
 
 
 def test_the_command_line(home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

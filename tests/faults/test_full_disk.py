@@ -69,6 +69,8 @@ async def test_the_app_says_so_while_the_disk_is_full_and_writes_elsewhere(
         assert "Answer into a full disk." in written.read_text("utf-8")
         assert "All of the answer." in written.read_text("utf-8")
         assert stat.S_IMODE(written.stat().st_mode) == 0o600
+        await app.run_command("backup", str(tmp_path))
+        await until(pilot, lambda: "Backed up and verified" in " ".join(told.message for told in app._notifications))
         full = False
         await until(pilot, lambda: "not saved" not in screen_text(app))
         assert app.core.unsaved == 0
