@@ -27,6 +27,7 @@ check: $(VENV)/.dev  ## Lint, format, types, import contracts
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
+	@$(BIN)/bandit --quiet --configfile pyproject.toml --recursive memory orca_tui
 
 setup: $(VENV)/.run  ## Set up what `make run` needs, without opening it
 

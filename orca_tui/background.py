@@ -33,7 +33,7 @@ def show(app: "OrcaApp", event: "BackgroundEvent") -> None:
         case SessionTitled(session=session) if app.conversation is not None:
             app.spawn("titled", app.conversation.titled, session)
         case SecretNoticed(kind=kind):
-            app.notify(_secret_told(kind), title=_("Secret"), severity="warning", timeout=20, markup=False)
+            app.notify(_secret_told(kind), title=_("A secret was seen"), severity="warning", timeout=20, markup=False)
         case UpkeepChanged(problem=problem) if problem:
             app.notify(clean(_("Memory upkeep is tried again: {why}", why=problem)), markup=False)
         case SavingChanged():

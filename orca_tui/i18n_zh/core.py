@@ -5,7 +5,7 @@ TEXTS: dict[str, str] = {
     "MCP server": "MCP 服务器",
     "Import": "导入",
     "Attachment": "附件",
-    "Secret": "机密",
+    "A secret was seen": "发现机密信息",
     "The model {name} cannot call tools; it answers without them.": "模型 {name} 不能调用工具，将直接回答。",
     "The persona {name} is not in the settings any more; the session is answered without it.": (
         "设置里已没有角色 {name}，此会话不再使用它。"

@@ -1,0 +1,39 @@
+"""The gate on the plain command line: what every command prints of stored, typed and configured text, in a terminal."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("pexpect")
+pytestmark = [pytest.mark.pty, pytest.mark.skipif(os.name == "nt", reason="no pseudo-terminals")]
+
+from tests.faults.gate_corpus import entries  # noqa: E402
+from tests.faults.terminal_bytes import by_entry, hidden, orders, run  # noqa: E402
+
+CLI = Path(__file__).with_name("gate_cli.py")
+SAYS_IT = {"ask", "memory show", "config show"}
+"""Errors repeat what was typed only where that helps."""
+LISTS = {"sessions list", "sessions show", "memory list", "memory inbox"}
+OURS = {repr("\r"), repr("\t")}
+"""What our own lines hold: line ends of the terminal, and tabs, which `clean` leaves."""
+
+
+def test_no_entry_gets_through(home: Path) -> None:
+    output, code = run([str(CLI)], home, columns=200)
+    assert code == 0, output[-2000:]
+    written = by_entry(output)
+    tags = {entry.id: entry.tag for entry in entries()}
+    for name, text in written.items():
+        assert orders(text) <= OURS, name
+        assert hidden(text) == "", name
+        assert "Traceback" not in text, name
+    for entry, tag in tags.items():
+        assert [command for command in SAYS_IT if tag not in written[f"{entry} {command}"]] == [], entry
+        assert [command for command in LISTS if tag not in written[f"all {command}"]] == [], entry
+    assert "end" in written
+    log = home / "orca.log"
+    if log.exists():
+        told = log.read_text("utf-8")
+        assert orders(told) == set()
+        assert hidden(told) == ""
