@@ -1,5 +1,6 @@
 """The app's part about the transcript: what its keys ask for, and the clipboard."""
 
+import asyncio
 import os
 from collections.abc import Callable, Coroutine, Mapping
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,10 @@ if TYPE_CHECKING:
     from orca_tui.screens.chat import ChatScreen
     from orca_tui.widgets.transcript import Transcript
 
-MESSAGE_DEEDS = ("why", "good", "bad", "details")
+MESSAGE_DEEDS = (
+    *("why", "good", "bad", "details"),
+    *("edit", "retry", "continue", "fork_before", "fork_after", "tree"),
+)
 """Deeds that `orca_tui.transcript_actions` does."""
 
 
@@ -53,8 +57,15 @@ class TranscriptRoom:
             self.chat.open_search()
         elif event.deed == "nothing":
             self.chat.hint_line.say(_("That key does nothing with this message"))
+        elif event.deed == "copy_code":
+            self.spawn("copy", self._copy_code, event.text)
         else:
             self.copy_to_clipboard(event.text)
+
+    async def _copy_code(self, source: str) -> None:
+        from orca_tui.render.targets import code_in
+
+        self.copy_to_clipboard("\n\n".join(await asyncio.to_thread(code_in, source)))
 
     async def _do_message_deed(self, deed: str, key: str) -> None:
         from orca_tui.actions import Actions

@@ -4,10 +4,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from memory.text import clean
 from orca_tui.render.colouring import GROUND
 from orca_tui.render.hits import Piece
 from orca_tui.render.layout import EntryLayout
 from orca_tui.render.line import Line
+from orca_tui.render.parser import parse_blocks
 
 LABEL = "code-label"
 
@@ -29,6 +31,12 @@ def targets_of(layout: EntryLayout) -> list[Target]:
     rows = [layout.row(at) for at in range(layout.height)]
     found = [*_links(rows), *_code(rows)]
     return sorted(found, key=lambda target: target.pieces[0])
+
+
+def code_in(text: str) -> list[str]:
+    """All code of a Markdown text as it was written, cleaned; nothing is laid out for it."""
+    blocks = [token.content for token in parse_blocks(clean(text)) if token.type in ("fence", "code_block")]
+    return [block.removesuffix("\n") for block in blocks if block.strip()]
 
 
 def _links(rows: Sequence[Line]) -> Iterator[Target]:

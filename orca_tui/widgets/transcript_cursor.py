@@ -11,6 +11,7 @@ from textual.message import Message
 
 from orca_tui.message_keys import message_bindings
 from orca_tui.render.entry import Entry
+from orca_tui.render.layout import EntryLayout
 from orca_tui.render.ledger import Place
 from orca_tui.render.palette import GUTTER
 from orca_tui.render.selected import ROWS
@@ -62,6 +63,8 @@ class TranscriptCursor(TranscriptView):
         """Index of the entry; -1 before the transcript was ever entered."""
         self._target: int | None = None
         """Which of the entry's targets is chosen."""
+        self._found: tuple[EntryLayout, int, list[Target]] | None = None
+        """The targets of one entry at one height."""
 
     @property
     def current(self) -> Entry | None:
@@ -201,7 +204,11 @@ class TranscriptCursor(TranscriptView):
     # targets
 
     def _targets(self) -> list[Target]:
-        return targets_of(self._ledger.lay(self._cursor))
+        layout = self._ledger.lay(self._cursor)
+        kept = self._found
+        if kept is None or kept[0] is not layout or kept[1] != layout.height:
+            kept = self._found = (layout, layout.height, targets_of(layout))
+        return kept[2]
 
     def step_target(self, direction: int, *, around: bool) -> bool:
         """Choose the next (1) or previous (-1) target. Tells whether there is one; `around`: the last leads to the

@@ -10,15 +10,10 @@ from textual.message import Message
 from orca_tui.message_keys import in_force
 from orca_tui.render.entry import Entry
 from orca_tui.render.folding import View
-from orca_tui.render.layout import lay_out
 from orca_tui.render.ledger import Place
 from orca_tui.render.palette import GUTTER
-from orca_tui.render.targets import targets_of
 from orca_tui.widgets.passing_on import passed_on
 from orca_tui.widgets.transcript_cursor import TranscriptCursor
-
-CODE_WIDTH = 100
-"""Cells at which code is laid out to be copied; what is copied does not depend on it."""
 
 
 class TranscriptDeeds(TranscriptCursor):
@@ -37,7 +32,7 @@ class TranscriptDeeds(TranscriptCursor):
             self.key = key
             """The entry's; empty when there is none."""
             self.text = text
-            """What is to be copied."""
+            """What is to be copied; for `copy_code` the source that has it."""
 
     def possible(self) -> list[str]:
         """Names of the deeds that make sense now, the most useful first."""
@@ -51,16 +46,38 @@ class TranscriptDeeds(TranscriptCursor):
             "open": target is not None,
             "fold": layout.foldable,
             "copy": bool(entry.text),
+            "edit": entry.kind == "user" and entry.state != "queued",
+            "retry": self._is_answerable(entry),
+            "continue": self._may_go_on(entry),
+            "fork_before": bool(entry.fork[1]),
+            "fork_after": bool(entry.fork[1]),
             "copy_code": has_code(entry),
             "next_target": bool(self.target_count()[1]),
             "search": True,
             "raw": is_message and bool(entry.text),
             "why": is_reply and bool(entry.text),
-            "details": is_message,
+            "details": is_message and entry.state != "queued",
+            "tree": is_message and entry.state != "queued",
             "good": is_reply and bool(entry.text),
             "bad": is_reply and bool(entry.text),
         }
         return [name for name, makes_sense in offered.items() if makes_sense]
+
+    def _is_answerable(self, entry: Entry) -> bool:
+        """Whether it can be answered again, or is an answer: also one that is nothing but its error."""
+        if entry.kind == "error":
+            return entry.key.removesuffix("-error").isdigit()
+        return entry.kind in ("user", "assistant") and entry.state not in ("streaming", "queued")
+
+    def _may_go_on(self, entry: Entry) -> bool:
+        """Whether it is the newest reply, and not whole."""
+        below = (item.entry for item in self._ledger.items[self._cursor + 1 :])
+        if any(one.kind in ("user", "assistant", "tool") and one.state != "queued" for one in below):
+            return False
+        if entry.kind == "error":
+            return self._is_answerable(entry)
+        ended = entry.state not in ("streaming", "complete") or bool(entry.note)
+        return entry.kind == "assistant" and entry.state != "streaming" and ended
 
     def action_deed(self, name: str) -> None:
         """A key of `orca_tui.message_keys`."""
@@ -78,10 +95,8 @@ class TranscriptDeeds(TranscriptCursor):
         elif name == "raw":
             view = self._ledger.items[self._cursor].view
             self._look(self._cursor, view._replace(raw=not view.raw))
-        elif name == "copy":
+        elif name in ("copy", "copy_code"):
             self._ask(name, entry.text)
-        elif name == "copy_code":
-            self._ask(name, "\n\n".join(code_of(entry)))
         else:
             self._ask(name)
 
@@ -105,7 +120,7 @@ class TranscriptDeeds(TranscriptCursor):
         elif target.kind == "link":
             self.post_message(self.LinkClicked(self, target.text))
         else:
-            self._ask("copy_code", target.text)
+            self._ask("copy", target.text)
 
     def _choose(self, direction: int) -> None:
         """With Tab one leaves the transcript behind the last target; with the brackets one goes around."""
@@ -175,9 +190,3 @@ class TranscriptDeeds(TranscriptCursor):
 def has_code(entry: Entry) -> bool:
     """Whether there is likely code to copy in an entry."""
     return entry.kind != "tool" and ("```" in entry.text or "~~~" in entry.text)
-
-
-def code_of(entry: Entry) -> list[str]:
-    """All code of an entry, folded or not, as it was written."""
-    layout = lay_out(entry, CODE_WIDTH, View(text=True))
-    return [target.text for target in targets_of(layout) if target.kind == "code" and target.text]

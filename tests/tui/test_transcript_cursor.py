@@ -8,6 +8,7 @@ from test_transcript import LONG, Harness, flush, seen, talk
 from textual.theme import Theme
 
 from orca_tui.render.entry import Call, Entry
+from orca_tui.render.targets import code_in
 from orca_tui.themes import VARIABLES
 from orca_tui.widgets.transcript import Transcript
 
@@ -158,11 +159,17 @@ async def test_links_and_code_are_targets() -> None:
         await pilot.press("Y", "tab")
         assert app.focused is not view
         assert app.heard == [
-            ("copy_code", "1", "if a:\n\tprint('中文')\n"),
+            ("copy", "1", "if a:\n\tprint('中文')\n"),
             "https://a.example/x",
-            ("copy_code", "1", "ls -l"),
-            ("copy_code", "1", "if a:\n\tprint('中文')\n\n\nls -l"),
+            ("copy", "1", "ls -l"),
+            ("copy_code", "1", CODE),
         ]
+
+
+def test_all_code_of_a_text_is_what_was_written() -> None:
+    assert code_in(CODE) == ["if a:\n\tprint('中文')\n", "ls -l"]
+    assert code_in("```\n```\nno \x1b]52;c;x\x07 code") == []
+    assert code_in("- item\n\n      indented\x1b[2J\n") == ["indented␛[2J"]
 
 
 async def test_keys_ask_for_what_the_message_can_have() -> None:
