@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 
@@ -151,10 +151,11 @@ class Core:
         )
         return Engine(context, started=self.maintenance.hold, ended=self._turn_ended)
 
-    async def start(self, *, warm_up: bool = True) -> None:
+    async def start(self, *, warm_up: bool = True, quiet: Callable[[], Awaitable[None]] | None = None) -> None:
         """Mark replies that were interrupted, and begin the background work. Sends nothing.
 
-        `warm_up`: models of this machine are soon loaded, before the first turn needs them.
+        `warm_up`: models of this machine are soon loaded, before the first turn needs them. `quiet` returns when
+        that disturbs nobody; it is awaited before each of them.
         """
         check = WriterCheck(self.clock)
         self.interrupted = await asyncio.to_thread(self.store.recover_interrupted, check)
@@ -167,7 +168,8 @@ class Core:
             self.upkeep.start()
             self.keeping.start()
         if warm_up:
-            self._warming = asyncio.create_task(self._warm_up(), name="warm up")
+            quiet = quiet or partial(asyncio.sleep, WARM_UP_AFTER)
+            self._warming = asyncio.create_task(self._warm_up(quiet), name="warm up")
 
     async def close(self, drain: float = 1.0) -> None:
         """Stop turns and keep their text, remember by rules, embed for at most `drain` seconds, close."""
@@ -258,15 +260,16 @@ class Core:
 
         return waiting_files(self.home, self.store)
 
-    async def _warm_up(self) -> None:
+    async def _warm_up(self, quiet: Callable[[], Awaitable[None]]) -> None:
         """First what answers, then what recalls. What fails here is told when it is needed."""
         from memory.provider.local_embed import LocalEmbedder
 
-        await asyncio.sleep(WARM_UP_AFTER)
+        await quiet()
         with suppress(OrcaError):
             warm = getattr(await self.chat_model(), "warm_up", None)
             if warm is not None:
                 await warm()
+        await quiet()
         with suppress(OrcaError):
             if isinstance(await self.embedder(), LocalEmbedder):
                 await self.manager.warm_up()

@@ -100,10 +100,12 @@ class OrcaApp(MemoryRoom, SettingsRoom, SessionRoom, TranscriptRoom, Elsewhere, 
 
     async def on_event(self, event: events.Event) -> None:
         """Keys that come before there is an editor to take them wait for it."""
-        if self._early is not None and isinstance(event, events.Key | events.Paste):
-            self._early.append(event)
-        else:
-            await super().on_event(event)
+        if isinstance(event, events.Key | events.Paste):
+            self.was_typed()
+            if self._early is not None:
+                self._early.append(event)
+                return
+        await super().on_event(event)
 
     async def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         """The composer has the focus for the first time: here is what was typed meanwhile, before what comes next."""

@@ -49,7 +49,7 @@ class Startup:
         try:
             core = await asyncio.to_thread(self._open_core)
             app.core = core
-            await core.start()
+            await core.start(quiet=app.quiet)
         except OrcaError as error:
             app.chat.add_error(error)
             app.chat.set_model("", "")

@@ -3,6 +3,7 @@
 import asyncio
 import os
 from collections.abc import Callable, Coroutine, Mapping
+from functools import cached_property
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from memory.core import Core
     from orca_tui.bridge import LiveTurn
 
+PAUSE = 0.7
+"""Seconds without a key that count as a pause of typing."""
 LONG = 8.0
 """Seconds from which the end of a reply is worth a notice."""
 
@@ -31,12 +34,32 @@ class TerminalRoom:
     app_resume_signal: Any
     refresh: Callable[..., Any]
     _driver: Any
+    _typed_at = 0.0
     _window_title: str | None = None
     """What the window is called; `None` while it has its own name."""
+
+    @cached_property
+    def _touched(self) -> asyncio.Event:
+        """Set from the first key on."""
+        return asyncio.Event()
 
     def spawn(self, name: str, work: Callable[..., Coroutine[Any, Any, None]], *args: object) -> None:
         """Run `work(*args)` as a worker of the app."""
         raise NotImplementedError
+
+    def was_typed(self) -> None:
+        """A key came, or a paste."""
+        self._typed_at = monotonic()
+        self._touched.set()
+
+    async def quiet(self) -> None:
+        """Wait for the first pause of typing: what keeps Python busy for long then disturbs nobody.
+
+        Nothing happens before the first key: an app that is only looked at stays as small as it is.
+        """
+        await self._touched.wait()
+        while (left := self._typed_at + PAUSE - monotonic()) > 0:  # noqa: ASYNC110 - each key sets it anew
+            await asyncio.sleep(left)
 
     def draw_after_resume(self) -> None:
         """After `fg` the terminal is empty: draw everything."""
