@@ -54,7 +54,9 @@ SWITCH_INTERVAL = 0.001
 """Seconds that a busy thread (imports, the tokenizer) may keep the screen waiting; Python's own 5 ms show in typing."""
 
 
-class OrcaApp(MemoryRoom, SettingsRoom, SessionRoom, TranscriptRoom, Elsewhere, App[object], inherit_bindings=False):
+class OrcaApp(
+    MemoryRoom, SettingsRoom, SessionRoom, TranscriptRoom, TerminalRoom, Elsewhere, App[object], inherit_bindings=False
+):
     """The terminal app. `chat` and `embedder` replace what the settings would choose (tests, demo)."""
 
     TITLE = "orca"
@@ -135,6 +137,7 @@ class OrcaApp(MemoryRoom, SettingsRoom, SessionRoom, TranscriptRoom, Elsewhere, 
         """The first frame is on the screen: now the store, then the model."""
         if not self.is_headless:
             self._leaving.catch_signals()
+            self.draw_after_resume()
             self.watch_elsewhere(self.set_interval)
         self.chat.composer.set_commands([(c.name, _(c.summary)) for c in commands.COMMANDS])
         self.warn(self._warnings)
