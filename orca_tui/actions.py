@@ -13,6 +13,7 @@ from orca_tui import pages
 from orca_tui.commands import BY_NAME
 from orca_tui.i18n import _, set_language
 from orca_tui.safety_actions import SafetyActions
+from orca_tui.scope_actions import ScopeActions
 from orca_tui.screens.choose import Choice, Choose
 from orca_tui.screens.page import Page
 from orca_tui.search_actions import SearchActions
@@ -21,7 +22,7 @@ from orca_tui.transcript_actions import TranscriptActions
 from orca_tui.transfer_actions import TransferActions
 
 
-class Actions(SettingsActions, TranscriptActions, TransferActions, SearchActions, SafetyActions):
+class Actions(SettingsActions, TranscriptActions, TransferActions, SearchActions, ScopeActions, SafetyActions):
     """Runs commands for one app. Errors that the user can act on are shown, not raised."""
 
     async def run(self, name: str, argument: str = "") -> None:
@@ -42,10 +43,6 @@ class Actions(SettingsActions, TranscriptActions, TransferActions, SearchActions
     async def palette(self, _argument: str) -> None:
         """The command palette."""
         self._app.action_command_palette()
-
-    async def model(self, _argument: str) -> None:
-        """Choose who answers."""
-        self._app.choose_model()
 
     async def theme(self, argument: str) -> None:
         """Change the theme, by name or from a list that previews."""
@@ -128,21 +125,6 @@ class Actions(SettingsActions, TranscriptActions, TransferActions, SearchActions
             await self._talk().rename(label(argument, 120))
         else:
             self._prompt("/rename ")
-
-    # reply
-
-    async def stop(self, _argument: str) -> None:
-        """Put an overlay away, else stop the reply, else go back to the composer."""
-        chat = self._app.chat
-        if not chat.close_overlay() and not self._talk().stop():
-            chat.composer.focus()
-
-    async def retry(self, _argument: str) -> None:
-        """Ask again."""
-        if self._talk().busy:
-            self._app.chat.hint_line.say(_("The reply is still being written; Esc stops it"))
-        else:
-            await self._talk().retry()
 
     # memory
 

@@ -6,7 +6,7 @@ disk (`ChatScreen.message_stored`).
 
 import asyncio
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -15,8 +15,11 @@ from memory.errors import NotFoundError, OrcaError, ProviderError, StoreError
 from memory.text import label
 from memory.types import ContextWindow, Scope, Session, SessionState
 from orca_tui.bridge import Bridge
+from orca_tui.entries import agent_task
+from orca_tui.forking import Forking
 from orca_tui.i18n import _
 from orca_tui.memory_rows import waiting_for_review
+from orca_tui.outgoing import Outgoing
 from orca_tui.recalled import picture
 from orca_tui.screens.chat import ChatScreen
 from orca_tui.target import Target
@@ -36,7 +39,7 @@ UNKNOWN_WINDOW = ContextWindow(4096, "estimated")
 """Stands in while no model could be built."""
 
 
-class Conversation:
+class Conversation(Forking):
     """One at a time; several sessions may have a running turn."""
 
     def __init__(self, core: "Core", view: ChatScreen, bridge: Bridge, spawn: Spawn) -> None:
@@ -90,6 +93,7 @@ class Conversation:
         if asked != self._asked or self._view.target is not before:
             return
         reply = live.reply if live is not None else None
+        self.window = None
         self._view.show_session(target, [m for m in messages if reply is None or m.id != reply.id])
         self._view.set_busy(live is not None)
         if live is not None and reply is not None:
@@ -114,29 +118,63 @@ class Conversation:
 
     # turns
 
-    async def send(self, text: str, *, target: Target, use_memory: bool = True, pasted: Sequence[str] = ()) -> None:
-        """Store `text`, of which the `pasted` pieces were not typed, in the session of `target`, and have it answered.
+    async def send(
+        self,
+        outgoing: Outgoing,
+        *,
+        target: Target,
+        use_memory: bool = True,
+        stored: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Store a message in the session of `target`, and have it answered. `stored` is called when it is on disk.
 
         Raises `OrcaError` before anything is sent.
         """
         target.is_sending, target.is_stopped = True, False
         try:
-            session = await self._stored(target, text)
-            turn = self.core.engine.start(session.id, text, use_memory=use_memory, pasted=pasted)
+            session = await self._stored(target, outgoing.text or outgoing.files[0].attachment.name)
+            turn = self.core.engine.start(
+                session.id,
+                outgoing.text,
+                parent_id=outgoing.parent_id,
+                use_memory=use_memory,
+                pasted=outgoing.pasted,
+                attachments=[file.attachment for file in outgoing.files],
+            )
         except BaseException:
             target.is_sending = False
             raise
         if target.is_stopped:
             turn.stop()
-        self._spawn("turn", self._bridge.run, self._bridge.claim(session.id, turn, target))
+        self._spawn("turn", self._bridge.run, self._bridge.claim(session.id, turn, target, stored))
 
-    async def retry(self, *, use_memory: bool = True) -> None:
-        """Answer the newest user message again; the earlier reply stays stored on its own path."""
-        target = self._view.target
-        if target.session is None or not any(m.role == "user" for m in self._view.messages):
+    async def retry(self, message_id: int | None = None, *, use_memory: bool = True) -> None:
+        """Answer a message by the user again (that one, or the one that a reply with this id answers; default: the
+        newest); the earlier reply stays stored on its own path. An agent does its task again."""
+        target, question = self._view.target, self._view.question(message_id)
+        if target.session is None or question is None:
             raise NotFoundError(_("There is nothing to ask again yet."))
-        turn = self.core.engine.retry(target.session.id, use_memory=use_memory)
-        self._view.back_to_question()
+        engine, core = self.core.engine, self.core
+        if (asked := agent_task(question, self._view.messages)) is not None:
+            turn = engine.run_agent(target.session.id, core.subagents, *asked, message_id=question.id)
+        else:
+            turn = engine.retry(target.session.id, question.id, use_memory=use_memory)
+        self._view.back_to(question)
+        self._spawn("turn", self._bridge.run, self._bridge.claim(target.session.id, turn, target))
+
+    async def go_on(self) -> None:
+        """Let the model go on with the newest reply. Raises `OrcaError` when it is whole."""
+        target, path = self._view.target, self._view.messages
+        if target.session is None or not path:
+            raise NotFoundError(_("There is no reply to go on with yet."))
+        newest = path[-1]
+        whole = newest.state == "complete" and newest.metadata.get("finish_reason") != "length"
+        if newest.role == "assistant" and whole and not newest.metadata.get("tool_calls"):
+            raise OrcaError(
+                _("The newest reply is whole; there is nothing to continue."),
+                hint=_("Ask for more in a message, or let it be answered again with /retry."),
+            )
+        turn = self.core.engine.continue_reply(target.session.id)
         self._spawn("turn", self._bridge.run, self._bridge.claim(target.session.id, turn, target))
 
     def stop(self) -> bool:
@@ -175,6 +213,7 @@ class Conversation:
     async def refresh(self) -> None:
         """Bring the list of sessions and the memory sidebar up to date. A busy store is told in the last line."""
         await self.refresh_sessions()
+        await self.show_forks()
         await self.refresh_memory()
 
     async def refresh_sessions(self) -> None:
@@ -212,6 +251,9 @@ class Conversation:
             return
         current = is_earlier or live is self._bridge.live(session_id)
         if look == self._looks and asked is self._view.target and current:
+            session = self.session
+            project = session.project if session is not None else self.core.settings.memory.project
+            self._view.status.update_status(project=project or "")
             self._view.show_inbox(waiting)
             self._view.show_memory(shown)
 
@@ -219,7 +261,8 @@ class Conversation:
         """The model's context window; asked once a model."""
         if self.window is None:
             try:
-                model = await self.core.chat_model()
+                session = self.session
+                model = await (self.core.chat_model_for(session) if session else self.core.chat_model())
             except ProviderError:
                 return UNKNOWN_WINDOW
             self.window = await model.context_window()
@@ -238,6 +281,9 @@ class Conversation:
                     title=label(masked(first_words), TITLE_LENGTH),
                     incognito=target.incognito,
                 )
+                if target.begun_with.facts():
+                    update = self.core.store.update_session
+                    target.session = await asyncio.to_thread(update, target.session.id, options=target.begun_with)
             if target.session.state != "open":  # Going on with it brings it back from archive and trash.
                 reopen = self.core.store.update_session
                 target.session = await asyncio.to_thread(reopen, target.session.id, state="open")

@@ -22,5 +22,15 @@ TEXTS: dict[str, str] = {
     "Tab goes on · Esc leaves it": "Tab 下一项 · Esc 放弃",
     "Rolled back: {n} put back as they were": "已回滚：{n} 条恢复原样",
     "changed again since, stays": "此后又有改动，保留",
-    "Given to the reply under the cursor": "光标处回复得到的记忆",
+    "Given to the chosen reply": "所选回复得到的记忆",
+    "Choose whose memory is meant: yours, or a project's": "选择使用谁的记忆：您的，或某个项目的",
+    "Whose memory": "使用谁的记忆",
+    "New sessions belong to the project “{name}”: its memories and yours are recalled": (
+        "新会话属于项目“{name}”：会用到它的和您的记忆"
+    ),
+    "New sessions belong to no project: only memories that are tied to none are recalled": (
+        "新会话不属于任何项目：只用到不属于项目的记忆"
+    ),
+    "this session stays as it is": "此会话不变",
+    "{n} memories are seen": "可见 {n} 条记忆",
 }

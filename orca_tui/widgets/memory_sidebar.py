@@ -97,7 +97,7 @@ class MemorySidebar(LineList):
             if tier == "short_term" and self._picture is not None:
                 told = _("Given to the newest reply") if self._picture.of_reply else _("For the next reply")
                 if self._picture.is_earlier:
-                    told = _("Given to the reply under the cursor")
+                    told = _("Given to the chosen reply")
                 rows.append(text_row(told, "italic $muted"))
             rows += self._section(tier, self._use(tier), width)
         return rows

@@ -26,6 +26,12 @@ class Status:
     activity: str = ""
     """What is going on (`streaming`, `waiting 3 s`); empty at rest."""
     model: str = ""
+    own_model: str = ""
+    """The model of the open session only; empty: `model`."""
+    persona: str = ""
+    """Of the open session."""
+    queued: int = 0
+    """Messages that wait until a reply is over."""
     is_starting: bool = False
     """Whether it is not known yet who answers."""
     tiny: bool = False
@@ -42,8 +48,15 @@ class Status:
     branches: tuple[str, ...] = ()
     """Data branches that are searched; empty: as the settings say."""
     incognito: bool = False
+    project: str = ""
+    """The project whose memories are recalled beside the user's own; empty: none."""
     unsaved: int = 0
     """Replies that cannot be written."""
+
+    @property
+    def answering(self) -> str:
+        """Who answers in the open session."""
+        return self.own_model or self.model
 
 
 @dataclass(slots=True)
@@ -107,7 +120,17 @@ def status_line(status: Status, width: int) -> Content:
 
 def _parts(status: Status) -> list[_Part]:
     trouble = [_unsaved(status), _incognito(status)]
-    return [*trouble, _model(status), _activity(status), _branches(status), _queue(status), _gauge(status)]
+    return [
+        *trouble,
+        _model(status),
+        _persona(status),
+        _queued(status),
+        _activity(status),
+        _project(status),
+        _branches(status),
+        _queue(status),
+        _gauge(status),
+    ]
 
 
 def _unsaved(status: Status) -> _Part:
@@ -121,12 +144,21 @@ def _incognito(status: Status) -> _Part:
     return _Part([(rank, Content.styled(text, "bold $warning")) for rank, text in wordings])
 
 
+def _project(status: Status) -> _Part:
+    limits = [(3, 30), (9, 14)] if status.project else []
+    return _Part([(rank, Content.styled(f"▣ {label(status.project, limit)}", "$accent")) for rank, limit in limits])
+
+
 def _activity(status: Status) -> _Part:
     limits = [(10, 60), (17, 24), (25, 12)] if status.activity else []
     return _Part([(rank, Content.styled(f"● {label(status.activity, limit)}", "$success")) for rank, limit in limits])
 
 
 def _model(status: Status) -> _Part:
+    if status.own_model:
+        own = Content.styled(f" · {_('this session')}", "$warning")
+        named = [(rank, Content.styled(label(status.own_model, limit), "bold")) for rank, limit in ((8, 40), (20, 14))]
+        return _Part([(7, named[0][1] + own), *named])
     if not status.model and status.is_starting:
         return _Part([(20, Content.styled(_("starting…"), "$muted"))])
     if not status.model:
@@ -136,6 +168,17 @@ def _model(status: Status) -> _Part:
     if status.tiny:
         wordings.insert(0, (3, wordings[0][1] + Content.styled(f" · {_('tiny')}", "$muted")))
     return _Part(wordings)
+
+
+def _persona(status: Status) -> _Part:
+    wordings = [(rank, f"◇ {label(status.persona, limit)}") for rank, limit in ((11, 24), (16, 10)) if status.persona]
+    return _Part([(rank, Content.styled(text, "$accent")) for rank, text in wordings])
+
+
+def _queued(status: Status) -> _Part:
+    """Messages that wait are always told."""
+    wordings = [(26, f"◷ {_('waiting: {n}', n=status.queued)}"), (29, f"◷ {status.queued}")] if status.queued else []
+    return _Part([(rank, Content.styled(text, "bold $warning")) for rank, text in wordings])
 
 
 def _branches(status: Status) -> _Part:

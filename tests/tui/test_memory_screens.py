@@ -8,6 +8,7 @@ from app_support import idle, make_app, rest, running, screen_text, until, write
 from test_memories import by_text, core_of, deed, open_memories, settled, status
 
 from memory.clock import from_iso, to_iso
+from memory.types import Scope
 from orca_tui import memory_rows
 from orca_tui.screens.rollback import RollbackScreen
 
@@ -148,8 +149,31 @@ async def test_the_sidebar_follows_the_reply_under_the_cursor(home: Path) -> Non
         await pilot.press("g")
         first = next(m for m in app.chat.messages if m.role == "assistant")
         assert app.chat.transcript.jump_to(first.id)
-        await until(pilot, lambda: "Given to the reply under the cursor" in screen_text(app))
+        await until(pilot, lambda: "Given to the chosen reply" in screen_text(app))
         assert app.conversation is not None
         assert app.conversation.shown_reply == first.id
         await pilot.press("G")
         await until(pilot, lambda: "Given to the newest reply" in screen_text(app))
+
+
+async def test_the_scope_is_switched_and_said(home: Path) -> None:
+    app = make_app(home, ["Fine."])
+    async with running(app, (130, 30)) as pilot:
+        curator = core_of(app).curator
+        curator.add("Likes tea")
+        curator.add("The keel is bent", scope=Scope("default", "boat"))
+        await write(pilot, "/scope")
+        await until(pilot, lambda: "2 memories are seen" in screen_text(app))
+        assert "1 memories are seen" in screen_text(app)
+        await pilot.press("down", "enter")
+        await until(pilot, lambda: "▣ boat" in screen_text(app))
+        await write(pilot, "How is the keel?")
+        await idle(pilot)
+        assert app.conversation is not None
+        assert app.conversation.session is not None
+        assert app.conversation.session.project == "boat"
+        await write(pilot, "/scope user")
+        await until(pilot, lambda: core_of(app).settings.memory.project == "")
+        assert "stays as it is" in app.chat.hint_line.remark
+        await pilot.press("ctrl+n")
+        await until(pilot, lambda: "▣" not in screen_text(app))
