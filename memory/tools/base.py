@@ -30,6 +30,8 @@ class PermissionRequest:
     """The subagent that asks; empty: the main conversation."""
     also: str = ""
     """A further reason; shown with the first (English source of `_`)."""
+    session_id: str = ""
+    """The session that it is about; empty: none in particular."""
 
 
 Approver = Callable[[PermissionRequest], Awaitable[Decision]]

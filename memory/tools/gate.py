@@ -7,7 +7,8 @@ wait. A question that is cancelled (the turn was stopped) leaves nothing behind.
 import asyncio
 import json
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -34,6 +35,9 @@ class Gate:
         self._in_session: set[tuple[str, str]] = set()
         self._denied: dict[tuple[str, str, str, str], None] = {}
         self._asking = asyncio.Lock()
+        self.waiting = 0
+        """Questions that wait until the one before them is answered."""
+        self.waiting_changed: Callable[[], None] = lambda: None
 
     @property
     def allowed(self) -> frozenset[str]:
@@ -44,6 +48,15 @@ class Gate:
         """Go by what the settings allow now."""
         self._always = set(allow)
 
+    def allowed_in(self, session_id: str) -> frozenset[str]:
+        """What is allowed in a session until orca ends, `tool` or `tool:target`."""
+        return frozenset(entry for session, entry in self._in_session if session == session_id)
+
+    def revoke(self, entry: str) -> None:
+        """Ask again for what was allowed, in every session. The settings are the caller's affair."""
+        self._always.discard(entry)
+        self._in_session = {kept for kept in self._in_session if kept[1] != entry}
+
     async def check(self, tool: Tool, arguments: Mapping[str, Any], context: ToolContext) -> None:
         """Return when the call may run. Raises `ToolRefused` when it may not."""
         request = await asyncio.to_thread(tool.permission, arguments, context)  # it may look at the disk
@@ -51,10 +64,10 @@ class Gate:
             request = as_tainted(request, tool.spec.name, shown(arguments))
         if request is None or self._is_allowed(request, context):
             return
-        request = replace(request, agent=context.agent)
+        request = replace(request, agent=context.agent, session_id=context.session.id)
         context.waits(True)
         try:
-            async with self._asking:
+            async with self._in_turn():
                 if not self._is_allowed(request, context):
                     await self._ask(request, context)
         finally:
@@ -64,12 +77,29 @@ class Gate:
         """The answer to a question that is no call, in its turn among the others; `deny` when nobody can be asked."""
         if self.approver is None:
             return "deny"
-        async with self._asking:
+        async with self._in_turn():
             try:
                 return await self._answer(self.approver, request)
             except ToolRefused as error:
                 log.warning("%s", error)
                 return "deny"
+
+    @asynccontextmanager
+    async def _in_turn(self) -> AsyncIterator[None]:
+        """While this question is put, the others wait."""
+        self._count(1)
+        try:
+            await self._asking.acquire()
+        finally:
+            self._count(-1)
+        try:
+            yield
+        finally:
+            self._asking.release()
+
+    def _count(self, step: int) -> None:
+        self.waiting += step
+        self.waiting_changed()
 
     def _is_allowed(self, request: PermissionRequest, context: ToolContext) -> bool:
         if "session" not in request.choices and "always" not in request.choices:
