@@ -151,7 +151,8 @@ async def test_the_model_adds_what_no_rule_sees_and_nothing_in_other_words(home:
 async def test_extraction_every_twenty_turns(home: Path) -> None:
     settings = Settings(memory=MemorySettings(extract_every=3))
     told = extraction(item(1, "Gas scares the user", "gas scares me"))
-    answers = ["I see.", "no summary", "I see.", "no summary", "I see.", "no summary", told, "I see.", "no summary"]
+    first = ["I see.", "no summary", "Fear of gas"]  # the last one is the title
+    answers = [*first, "I see.", "no summary", "I see.", "no summary", told, "I see.", "no summary"]
     async with opened(home, ScriptedChat(answers), settings=settings) as core:
         session = core.store.create_session()
         for text in ("Since the fire gas scares me.", "The stove is red.", "It is hot."):
