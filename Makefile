@@ -29,6 +29,9 @@ check: $(VENV)/.dev  ## Lint, format, types, import contracts
 	@$(BIN)/lint-imports
 	@$(BIN)/bandit --quiet --configfile pyproject.toml --recursive memory orca_tui
 
+soak: $(VENV)/.dev  ## Chat at random with faults for SECONDS (an hour), then verify everything
+	@$(BIN)/python tests/faults/soak.py $(or $(SECONDS),3600) $(or $(SEED),1)
+
 setup: $(VENV)/.run  ## Set up what `make run` needs, without opening it
 
 dev: $(VENV)/.dev  ## Set up what `make test` needs

@@ -17,6 +17,11 @@ ROWS = (
     ("full disks, homes and files that cannot be written to", "test_full_disk.py"),
     ("several instances at once", "test_instances.py"),
     ("signals, closed terminals, errors of our own", "test_terminal.py"),
+    ("the chat server fails", "test_provider_chat.py"),
+    ("the embedding server fails", "test_provider_embedding.py"),
+    ("keys by every channel, and the modes of all files", "test_private_files.py"),
+    ("hostile texts in every place of the screen", "test_gate_screen.py"),
+    ("hostile texts in every command", "test_gate_command_line.py"),
 )
 """What is counted: its name, and the file that tries it."""
 

@@ -92,7 +92,7 @@ def show_one(home: Home, entry: Entry, memory: int) -> None:
 
 def toml(text: str) -> str:
     """A TOML string that says `text`, as far as a file can hold it."""
-    return json.dumps(text.encode("utf-8", "replace").decode()).replace("\x7f", "\\u007f")
+    return json.dumps(text.encode("utf-8", "replace").decode(), ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def toml_key(text: str) -> str:

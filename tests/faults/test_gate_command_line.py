@@ -1,6 +1,7 @@
 """The gate on the plain command line: what every command prints of stored, typed and configured text, in a terminal."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -8,18 +9,21 @@ import pytest
 pytest.importorskip("pexpect")
 pytestmark = [pytest.mark.pty, pytest.mark.skipif(os.name == "nt", reason="no pseudo-terminals")]
 
-from tests.faults.gate_corpus import entries  # noqa: E402
+from tests.faults.gate_corpus import entries, hostile  # noqa: E402
 from tests.faults.terminal_bytes import by_entry, hidden, orders, run  # noqa: E402
 
 CLI = Path(__file__).with_name("gate_cli.py")
 SAYS_IT = {"ask", "memory show", "config show"}
 """Errors repeat what was typed only where that helps."""
+COMMANDS = 12
+"""What `gate_cli` calls for each entry: five lists with all of them, seven commands for one."""
 LISTS = {"sessions list", "sessions show", "memory list", "memory inbox"}
 OURS = {repr("\r"), repr("\t")}
 """What our own lines hold: line ends of the terminal, and tabs, which `clean` leaves."""
 
 
-def test_no_entry_gets_through(home: Path) -> None:
+def test_no_entry_gets_through(home: Path, record_property: Callable[[str, object], None]) -> None:
+    record_property("faults", len(hostile()) * COMMANDS)
     output, code = run([str(CLI)], home, columns=200)
     assert code == 0, output[-2000:]
     written = by_entry(output)

@@ -6,6 +6,7 @@ the entry was shown, and the app lived on to the last. What is stored stays as i
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -23,7 +24,10 @@ PASSING = ("toast", "banner")
 
 
 @pytest.mark.parametrize("sink", SINKS)
-def test_no_entry_gets_through(home: Path, tmp_path: Path, sink: str) -> None:
+def test_no_entry_gets_through(
+    home: Path, tmp_path: Path, sink: str, record_property: Callable[[str, object], None]
+) -> None:
+    record_property("faults", len(hostile()))
     result = tmp_path / "result.json"
     output, code = run([str(APP), sink, str(result)], home)
     told = json.loads(result.read_text("utf-8"))
