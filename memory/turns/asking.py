@@ -193,6 +193,8 @@ class Asking:
             reading.cancel()
             draft.end()
             await asyncio.wait({reading}, timeout=CLOSE_SECONDS)
+            if rest := draft.add_rest():
+                self._progress.outbox.put(TextDelta(self._progress.turn_id, rest))
             await asyncio.wait({keeping})
         if not reading.done() or reading.cancelled():
             raise Stopped
@@ -217,8 +219,8 @@ class Asking:
         outbox, turn_id, draft = self._progress.outbox, self._progress.turn_id, self.draft
         match part:
             case TextPart(text=text):
-                draft.add(text)
-                outbox.put(TextDelta(turn_id, text))
+                if new := draft.add(text):
+                    outbox.put(TextDelta(turn_id, new))
             case ReasoningPart(text=text):
                 draft.add(text, reasoning=True)
                 outbox.put(ReasoningDelta(turn_id, text))

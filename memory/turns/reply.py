@@ -19,6 +19,7 @@ from memory.recalling.calls import TOOL_CALLS, text_to_count
 from memory.store.base import Store
 from memory.tokens import TokenCounter
 from memory.turns import owner
+from memory.turns.joining import Joint
 from memory.types import WITHOUT_MEMORY, ContextItem, Injection, Message, MessageState, ScoreParts, Usage
 from memory.writing.trust import TAINTED
 
@@ -66,6 +67,7 @@ class ReplyDraft:
         self._above = above
         self._checked = checked
         self._text: list[str] = [resumed.content] if resumed else []
+        self._joint = Joint(resumed.content if resumed else "")
         self._reasoning: list[str] = [_reasoning_of(resumed)] if resumed else []
         self._is_empty = True
         self._recalled: Sequence[ContextItem] = ()
@@ -125,12 +127,23 @@ class ReplyDraft:
         self._written_at = self._clock.monotonic()
         return self.message
 
-    def add(self, text: str, *, reasoning: bool = False) -> None:
-        """Take in what arrived."""
-        (self._reasoning if reasoning else self._text).append(text)
-        self._dirty, self._is_empty = True, False
-        if self._clock.monotonic() - self._written_at >= CHECKPOINT_SECONDS:
-            self._due.set()
+    def add(self, text: str, *, reasoning: bool = False) -> str:
+        """Take in what arrived, and tell what is new of it: a reply that is gone on with repeats nothing of its end."""
+        self._is_empty = False
+        new = text if reasoning else self._joint.feed(text)
+        return self._added(new, self._reasoning if reasoning else self._text)
+
+    def add_rest(self) -> str:
+        """Take in, and tell, what `add` held back; nothing follows."""
+        return self._added(self._joint.finish(), self._text)
+
+    def _added(self, new: str, to: list[str]) -> str:
+        if new:
+            to.append(new)
+            self._dirty = True
+            if self._clock.monotonic() - self._written_at >= CHECKPOINT_SECONDS:
+                self._due.set()
+        return new
 
     def add_call(self, call: ToolCall) -> None:
         """Take in what the model asks for. Two calls never share an id: results are told apart by it."""

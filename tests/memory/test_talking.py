@@ -193,6 +193,30 @@ async def test_a_stopped_reply_is_gone_on_with_in_the_same_row(home: Path) -> No
 
 
 @pytest.mark.parametrize(
+    ("before", "pieces", "added"),
+    [
+        ("We then walked along the river", ["along ", "the river", " until dusk."], " until dusk."),
+        ("We then walked along the river", ["We then walked along the river until dusk."], " until dusk."),
+        ("Things:\n- tea pot", ["- tea pot", "\n- cups"], "\n- cups"),
+        ("他们昨天下午一起沿着河边慢慢走到了那座桥上", ["沿着河边慢慢走到了那", "座桥上，然后回家。"], "，然后回家。"),
+        ("We then walked along the river", ["along the rive"], "along the rive"),
+        ("We then walked along the river", ["the river bed"], "the river bed"),
+        ("We walked and", [" walked and", " walked and talked"], " walked and walked and talked"),
+        ("| a |\n------------------", ["------------------", "\n"], "------------------\n"),
+        ("if x:\n    y()\n}", ["}", "\n"], "}\n"),
+    ],
+)
+async def test_going_on_adds_nothing_that_stands_there(home: Path, before: str, pieces: list[str], added: str) -> None:
+    model = scripted([before, FinishPart("length")], pieces)
+    async with opened(home, model, settings=settings()) as core:
+        session = core.store.create_session()
+        await events_of(core.engine.start(session.id, "Tell me, please."))
+        events = await events_of(core.engine.continue_reply(session.id))
+        assert "".join(event.text for event in events if isinstance(event, TextDelta)) == added
+        assert core.store.path(session.id)[-1].content == before + added
+
+
+@pytest.mark.parametrize(
     ("first", "state"),
     [
         (["One, ", ServerFailed("it broke", hint="")], "failed"),
