@@ -28,9 +28,14 @@ class Leaving:
     def __init__(self, app: "OrcaApp") -> None:
         self._app = app
         self._begun = False
+        self._lost = False
+        """Whether something could not be saved until the end."""
 
     async def leave(self, code: int) -> None:
-        """Stop the turns, close the core, exit with `code`. A second call does nothing."""
+        """Stop the turns, close the core, exit with `code`; 1 instead of 0 when something could not be saved.
+
+        A second call does nothing.
+        """
         if self._begun:
             return
         self._begun = True
@@ -46,7 +51,7 @@ class Leaving:
         try:
             await self.close_core()
         finally:
-            app.exit(return_code=code)
+            app.exit(return_code=code or int(self._lost))
 
     async def close_core(self) -> None:
         """Drain and close the store; once. What goes wrong at the very end is for the log."""
@@ -56,6 +61,7 @@ class Leaving:
                 await core.close(drain=DRAIN)
             except OrcaError as error:
                 write_log(self._app.home, f"closing: {error}")
+            self._lost = bool(core.unsaved)
             if core.unsaved:
                 self.say(_("Replies that could not be saved: {n} ({why})", n=core.unsaved, why=core.save_problem))
 
@@ -77,6 +83,8 @@ class Leaving:
                     loop.add_signal_handler(number, self._on_signal, 128 + number)
 
     def _on_signal(self, code: int) -> None:
+        if self._app.is_lent and code == 128 + signal.SIGINT:
+            return  # Ctrl+C in the editor that has the terminal
         if self._begun:
             if code == 128 + signal.SIGINT:
                 end_now(code, self._attributes)

@@ -10,7 +10,6 @@ from orca_tui.i18n import _
 if TYPE_CHECKING:
     from memory.core import Core
     from orca_tui.app import OrcaApp
-    from orca_tui.conversation import Conversation
 
 
 class SafetyActions:
@@ -48,10 +47,9 @@ class SafetyActions:
         self._app.notify(told, title=_("Storage"), markup=False)
 
     def _core(self) -> "Core":
-        return self._talk().core
-
-    def _talk(self) -> "Conversation":
-        raise NotImplementedError
+        if self._app.core is None:
+            raise self._app.sending.problem
+        return self._app.core
 
 
 def _full(given: str) -> Path:

@@ -79,6 +79,24 @@ async def test_the_app_says_so_while_the_disk_is_full_and_writes_elsewhere(
         assert store.path(store.sessions()[0].id)[-1].content == "All of the answer."
 
 
+async def test_what_is_lost_at_the_end_shows_in_the_exit_code(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("memory.turns.reply.RETRY_WAITS", (0.0, 0.0))
+    app = OrcaApp(Home(home), SETTINGS, chat=ScriptedChat(["All of the answer."]), embedder=HashEmbedder(), env={})
+    async with app.run_test() as pilot:
+        await until(pilot, lambda: app.conversation is not None and app.core is not None)
+        assert app.core is not None
+
+        def refuse(*_args: Any, **_kwargs: Any) -> Message:
+            raise StoreFullError("The disk is full.", hint="Make room.")
+
+        monkeypatch.setattr(app.core.store, "update_message", refuse)
+        app.chat.composer.insert("Answer into a full disk.")
+        await pilot.press("enter")
+        await until(pilot, lambda: app.core is not None and app.core.unsaved)
+        await app.leave(0)
+    assert app.return_code == 1
+
+
 def test_a_rescue_replaces_nothing_and_says_why_it_failed(tmp_path: Path) -> None:
     (tmp_path / "mine").write_text("mine")
     with pytest.raises(BackupError, match="cannot be written"):
