@@ -112,7 +112,8 @@ class Assembler:
             by_meaning=not job.looks or (job.asked is not None and job.asked.vector is not None),
         )
         block = memory_block([pick.entry for pick in (*_by_date(long), *_by_date(short))], job.nonce)
-        return self._prompt(job, working, tail, block, report, recalled)
+        tainted = any(pick.is_foreign for pick in (*long, *short)) or any(map(is_foreign, (*working, *tail)))
+        return self._prompt(job, working, tail, block, report, recalled, tainted=tainted)
 
     def _prompt(
         self,
@@ -122,12 +123,13 @@ class Assembler:
         block: str,
         report: ContextReport,
         recalled: tuple[ContextItem, ...],
+        *,
+        tainted: bool,
     ) -> Prompt:
         told, images = shown_pictures(working, self._load_image, only_newest=not job.sees)
         messages = request_messages(
             job.system_prompt, told, block, tail=tail, note=job.note, with_calls=job.with_calls, images=images
         )
-        tainted = any(is_foreign(message) for message in (*working, *tail))
         return Prompt(messages, report, recalled, tainted, bool(images), job.asked, job.nonce)
 
     def _costs(self, job: Job, budgets: TierBudgets, path: Sequence[Sequence[Message]]) -> tuple[_Costs, list[Message]]:

@@ -28,6 +28,7 @@ from memory.types import (
     Tier,
 )
 from memory.writing.secrets import masked
+from memory.writing.trust import is_foreign
 from memory.writing.worth import is_grounded, is_small_talk, sentences
 
 QUERY_LIMIT = 1500
@@ -59,6 +60,8 @@ class Pick:
     entry: Entry
     sources: frozenset[int]
     """Messages that say the same verbatim; when all of them are in the prompt, this need not go."""
+    is_foreign: bool = False
+    """It holds text that nobody typed here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +203,8 @@ class Picker:
             branch=found.hit.branch,
             parts=found.hit.parts,
         )
-        return Pick(item, entry, _sources(found.row))
+        foreign = isinstance(found.row, Message) and is_foreign(found.row)
+        return Pick(item, entry, _sources(found.row), foreign)
 
     def excerpt(self, text: str, asked: Asked | None, limit: int) -> str:
         """At most `limit` tokens of a text, from the sentence on that has most of the query's terms."""

