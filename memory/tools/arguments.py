@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from memory.errors import OrcaError
-from memory.text import label
+from memory.text import label, repair
 
 MAX_CHARACTERS = 1_000_000
 """Longest arguments of one call."""
@@ -30,8 +30,9 @@ def read_arguments(text: str, schema: Mapping[str, Any]) -> dict[str, Any]:
     found = _parse(text)
     properties = schema.get("properties")
     known: Mapping[str, Any] = properties if isinstance(properties, dict) else {}
-    required = schema.get("required")
-    missing = [str(name) for name in required if name not in found] if isinstance(required, list) else []
+    required = names if isinstance(names := schema.get("required"), list) else []
+    found = {name: value for name, value in found.items() if not _is_left_out(name, value, known, required)}
+    missing = [str(name) for name in required if name not in found]
     if missing:
         raise OrcaError(f"The call lacks {', '.join(missing)}.", hint=_expected(known))
     if schema.get("additionalProperties") is False and (unknown := [name for name in found if name not in known]):
@@ -57,9 +58,17 @@ def _parse(text: str) -> dict[str, Any]:
         ) from error
     if found is None:
         return {}
+    if isinstance(found, dict) and "\\u" in text:  # half a character, which nothing behind can encode
+        found = json.loads(repair(json.dumps(found, ensure_ascii=False))[0])
     if not isinstance(found, dict):
         raise OrcaError("The arguments are not an object.", hint="Call again with one JSON object.")
     return found
+
+
+def _is_left_out(name: str, value: Any, known: Mapping[str, Any], required: list[Any]) -> bool:
+    """A null that stands for "not given": many models name every argument."""
+    rule = known.get(name)
+    return value is None and name not in required and isinstance(rule, dict) and bool(_problem(value, rule))
 
 
 def _problem(value: Any, rule: Mapping[str, Any]) -> str:

@@ -34,7 +34,9 @@ MAX_MESSAGES = 5000
 MAX_GARBAGE = 20
 """Lines that are no messages: some servers greet."""
 MAX_LOGGED = 8 * 1024
-"""Bytes of a server's error output that go to the log, from each start."""
+"""Bytes of a server's error output that go to the log (level `INFO`), from each start."""
+LAST_SAID = 300
+"""Characters of it that a failure is told with: the last, which tell most."""
 GRACE = 1.0
 """Seconds to end by itself, then as many again after SIGTERM."""
 LAST_WORDS = 0.3
@@ -91,7 +93,8 @@ class ServerProcess:
         if self.problem:
             return self.problem
         words = f"The MCP server {self._name} ended by itself."
-        return f"{words} It said: {label(' / '.join(self._said), 300)}" if self._said else words
+        said = " / ".join(self._said)
+        return f"{words} It said: {'…' * (len(said) > LAST_SAID)}{said[-LAST_SAID:]}" if said else words
 
     def kill(self) -> None:
         """End it at once, with all that it started; `open` then clears away what is left."""
@@ -210,7 +213,7 @@ class ServerProcess:
         self._said.append(line)
         if self._logged < MAX_LOGGED:
             self._logged += len(raw)
-            log.warning("MCP server %s: %s", self._name, line)
+            log.info("MCP server %s: %s", self._name, line)  # many tell there that all is well
 
 
 async def _watch(group: int) -> "asyncio.subprocess.Process | None":

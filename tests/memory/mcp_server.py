@@ -99,6 +99,9 @@ def misbehave() -> None:
         case "dies-at-start":
             sys.stderr.write("no database at password=hunter2secret\n")
             raise SystemExit(3)
+        case "wordy":
+            sys.stderr.write("starting\n" + "at line of a long trace\n" * 3 + "x" * 400 + "\nno such table\n")
+            raise SystemExit(3)
         case "silent":
             time.sleep(600)
         case "garbage":

@@ -44,6 +44,7 @@ async def test_a_variable_that_is_not_set_is_named() -> None:
 
 STARTS = {
     "dies-at-start": "ended by itself. It said: no database at …",
+    "wordy": "xxx / no such table",
     "garbage": "no message of the protocol",
     "endless-line": "more than 4 MiB",
 }
@@ -57,6 +58,7 @@ async def test_a_server_that_cannot_be_talked_with(kind: str, words: str, caplog
         assert words in str(caught.value)
         assert server.state == "failed"
     assert "hunter2secret" not in caplog.text + str(caught.value)
+    assert not [each for each in caplog.records if each.message.startswith("MCP server") and each.levelname != "INFO"]
 
 
 async def test_a_server_that_says_nothing_is_not_waited_for() -> None:

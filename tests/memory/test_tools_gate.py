@@ -200,6 +200,20 @@ async def test_a_question_that_is_cancelled_lets_the_next_one_through() -> None:
 
 
 @pytest.mark.parametrize(
+    ("arguments", "taken"),
+    [
+        ('{"path": "\\ud800x"}', {"path": "\ufffdx"}),
+        ('{"path": "\\ud83d\\ude00"}', {"path": "\U0001f600"}),
+        ('{"path": "x", "lines": null}', {"path": "x"}),
+    ],
+)
+async def test_arguments_as_models_write_them_are_taken(arguments: str, taken: Mapping[str, Any]) -> None:
+    door = Door(asks=False)
+    await toolbox(door).run(ToolCall("1", "door", arguments), context())
+    assert door.ran == [taken]
+
+
+@pytest.mark.parametrize(
     ("arguments", "said"),
     [
         ("", "The call lacks path."),
