@@ -71,6 +71,12 @@ class MemoryDesk:
         self._core.curator.told_changed(taken)
         return memory_deeds.told_undo(taken)
 
+    async def roll_back(self) -> str:
+        """Ask to which time, show what would change, and do it. Gives what to say; empty when the user left it."""
+        from orca_tui.screens.rollback import RollbackScreen
+
+        return await self._app.push_screen_wait(RollbackScreen(self))
+
     async def planned_rollback(
         self, since: str, until: str | None, branch: str | None, scope: "Scope | None", *, dry_run: bool = True
     ) -> "list[TakenBack]":

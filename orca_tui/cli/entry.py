@@ -72,7 +72,7 @@ def _dispatch(arguments: "Namespace | SimpleNamespace") -> int:
     home = _home(arguments.home)
     with log_to(home) as log:
         try:
-            command = arguments.command or 'open_app'
+            command = arguments.command or "open_app"
             module = import_module(f"orca_tui.cli.{MODULES.get(command, command)}")
             code: int = module.run(arguments, home)
             sys.stdout.flush()

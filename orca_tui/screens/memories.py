@@ -13,7 +13,7 @@ from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import Static
 
-from memory.errors import NotFoundError, OrcaError
+from memory.errors import OrcaError
 from memory.text import label
 from memory.types import Message
 from orca_tui import memory_deeds, memory_keys
@@ -168,9 +168,8 @@ class MemoriesScreen(Screen[Message | None]):
     async def _show(self, memory_id: int) -> None:
         try:
             self.detail.show(await self._desk.detail(memory_id), self._desk.keys)
-        except NotFoundError:
-            self.detail.show(None)
         except OrcaError as error:
+            self.detail.show(None)
             self._tell(error)
 
     # what the widgets tell
@@ -221,9 +220,7 @@ class MemoriesScreen(Screen[Message | None]):
     async def _do(self, deed: str, rows: list[MemoryRow]) -> str:
         """What this screen knows more about than the desk, and the rest."""
         if deed == "rollback":
-            from orca_tui.screens.rollback import RollbackScreen
-
-            return await self.app.push_screen_wait(RollbackScreen(self._desk))
+            return await self._desk.roll_back()
         if deed == "undo_this":
             memory_deeds.some(rows)
             return await self._desk.undo_change(rows[0].memory.id)
@@ -312,11 +309,12 @@ class MemoriesScreen(Screen[Message | None]):
         if self.focused is self.detail:
             source = self.detail.detail is not None and self.detail.detail.source is not None
             names = [*(["source"] if source else []), *(d for d in deeds if d != "merge"), "undo", "undo_this"]
-            return [("Esc", _("list")), *self._words(names, keys)]
-        found = self._words([*(["mark"] if chosen else []), *deeds[:2]], keys)
+            return [("Esc", _("list")), *_words(names, keys)]
+        found = _words([*(["mark"] if chosen else []), *deeds[:2]], keys)
         found += [("Enter", _("read"))] if chosen else []
         found += [("←→", _("lists")), ("/", _("filter"))]
-        return found + self._words([*deeds[2:], "undo", "sort", "turn", "rollback"], keys)
+        return found + _words([*deeds[2:], "undo", "sort", "turn", "rollback"], keys)
 
-    def _words(self, names: list[str], keys: dict[str, str]) -> list[tuple[str, str]]:
-        return [(key, _(word)) for key, word in memory_keys.pairs(names, keys)]
+
+def _words(names: list[str], keys: dict[str, str]) -> list[tuple[str, str]]:
+    return [(key, _(word)) for key, word in memory_keys.pairs(names, keys)]
