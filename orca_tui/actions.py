@@ -10,6 +10,7 @@ from memory.config import Language
 from memory.errors import OrcaError
 from memory.text import label
 from orca_tui import pages
+from orca_tui.agent_actions import AgentActions
 from orca_tui.commands import BY_NAME
 from orca_tui.i18n import _, set_language
 from orca_tui.safety_actions import SafetyActions
@@ -18,11 +19,21 @@ from orca_tui.screens.choose import Choice, Choose
 from orca_tui.screens.page import Page
 from orca_tui.search_actions import SearchActions
 from orca_tui.settings_actions import SettingsActions
+from orca_tui.talking_actions import TalkingActions
 from orca_tui.transcript_actions import TranscriptActions
 from orca_tui.transfer_actions import TransferActions
 
 
-class Actions(SettingsActions, TranscriptActions, TransferActions, SearchActions, ScopeActions, SafetyActions):
+class Actions(
+    TalkingActions,
+    SettingsActions,
+    TranscriptActions,
+    TransferActions,
+    SearchActions,
+    ScopeActions,
+    SafetyActions,
+    AgentActions,
+):
     """Runs commands for one app. Errors that the user can act on are shown, not raised."""
 
     async def run(self, name: str, argument: str = "") -> None:

@@ -31,10 +31,12 @@ from orca_tui.sending import Sending
 from orca_tui.session_room import SessionRoom
 from orca_tui.settings_room import SettingsRoom
 from orca_tui.startup import Startup
+from orca_tui.talking_room import TalkingRoom
 from orca_tui.terminal import write_log
 from orca_tui.terminal_room import TerminalRoom
 from orca_tui.themes import VARIABLES, variable_defaults
 from orca_tui.theming import ThemeShelf
+from orca_tui.trace_room import TraceRoom
 from orca_tui.transcript_room import TranscriptRoom
 from orca_tui.widgets.composer import Composer
 from orca_tui.work import start
@@ -55,7 +57,16 @@ SWITCH_INTERVAL = 0.001
 
 
 class OrcaApp(
-    MemoryRoom, SettingsRoom, SessionRoom, TranscriptRoom, TerminalRoom, Elsewhere, App[object], inherit_bindings=False
+    MemoryRoom,
+    SettingsRoom,
+    SessionRoom,
+    TranscriptRoom,
+    TerminalRoom,
+    TalkingRoom,
+    TraceRoom,
+    Elsewhere,
+    App[object],
+    inherit_bindings=False,
 ):
     """The terminal app. `chat` and `embedder` replace what the settings would choose (tests, demo)."""
 
@@ -93,6 +104,7 @@ class OrcaApp(
         self.sending = Sending(self)
         self.chat.taker = self.sending.take
         self.drafts = DraftKeeper(self)
+        self.run_talk()
         self._leaving = Leaving(self)
         self._quit_asked = False
         self.themes = ThemeShelf(self, home.themes)

@@ -28,11 +28,18 @@ from memory.events import (
     TurnFinished,
     Waiting,
 )
-from memory.types import ContextReport, Message, SubagentRun
+from memory.types import ContextReport, Message
 from orca_tui.target import Target
 
 if TYPE_CHECKING:
     from memory.engine import Turn
+
+
+CUT = ("length", "content_filter")
+"""How a reply ends that is not whole."""
+
+
+RunEvent = SubagentStarted | SubagentDelta | SubagentFinished
 
 
 class TurnView(Protocol):
@@ -40,10 +47,6 @@ class TurnView(Protocol):
 
     def shows(self, session_id: str) -> bool:
         """Whether this session is open."""
-        ...
-
-    def message_sent(self) -> None:
-        """The user's message is on disk, in whatever session it was sent to."""
         ...
 
     def message_stored(self, message: Message) -> None:
@@ -72,14 +75,6 @@ class TurnView(Protocol):
 
     def tool_finished(self, call: ToolFinished) -> None:
         """A tool is done, its result is stored."""
-        ...
-
-    def run_changed(self, run: SubagentRun) -> None:
-        """A subagent began, or is done."""
-        ...
-
-    def run_went_on(self, delta: SubagentDelta) -> None:
-        """A subagent has written more, or does something else."""
         ...
 
     def waiting(self, seconds: float, reason: str) -> None:
@@ -127,24 +122,38 @@ class LiveTurn:
     done: asyncio.Event = field(default_factory=asyncio.Event)
     began: float = field(default_factory=monotonic)
     failed: bool = False
+    ended_well: bool = False
+    """Whether the reply is there, whole: not stopped, not cut."""
+    stored: Callable[[], None] = lambda: None
+    """Called when the user's message is on disk."""
 
 
 class Bridge:
     """Runs turns and draws those of the open session."""
 
-    def __init__(self, view: TurnView, *, ended: "Callable[[LiveTurn], None]" = lambda live: None) -> None:  # noqa: ARG005
-        """`ended` gets every turn that is over, of whatever session."""
+    def __init__(
+        self,
+        view: TurnView,
+        *,
+        ended: "Callable[[LiveTurn], None]" = lambda live: None,  # noqa: ARG005
+        runs: Callable[[RunEvent], None] = lambda event: None,  # noqa: ARG005
+    ) -> None:
+        """`ended` gets every turn that is over, `runs` what happens to subagents, of whatever session."""
         self._view = view
         self._ended = ended
+        self._runs = runs
         self._live: dict[str, LiveTurn] = {}
 
     def live(self, session_id: str | None) -> LiveTurn | None:
         """The running turn of a session."""
         return self._live.get(session_id) if session_id is not None else None
 
-    def claim(self, session_id: str, turn: "Turn", target: Target) -> LiveTurn:
-        """Take charge of a turn that is about to run; the session counts as busy from here on."""
-        live = self._live[session_id] = LiveTurn(turn, session_id, target)
+    def claim(
+        self, session_id: str, turn: "Turn", target: Target, stored: Callable[[], None] = lambda: None
+    ) -> LiveTurn:
+        """Take charge of a turn that is about to run; the session counts as busy from here on. `stored` is called when
+        its message is on disk."""
+        live = self._live[session_id] = LiveTurn(turn, session_id, target, stored=stored)
         if self._view.shows(session_id):
             self._view.set_busy(True)
         return live
@@ -165,7 +174,9 @@ class Bridge:
             async for event in live.turn:
                 if event.turn_id == live.turn.id:
                     self._keep(live, event)
-                    if self._view.shows(live.session_id):
+                    if isinstance(event, RunEvent):
+                        self._runs(event)
+                    elif self._view.shows(live.session_id):
                         self._draw(live, event)
         except OrcaError as error:
             self._view.turn_refused(error)
@@ -183,14 +194,19 @@ class Bridge:
                 if live.reply is not None and live.reply.id != message.id:  # the one before it asked for tools
                     live.text.clear()
                     live.reasoning.clear()
+                if live.reply is None or live.reply.id != message.id:  # one that is gone on with has text
+                    live.text[:] = [message.content]
+                    live.reasoning[:] = [str(message.metadata.get("reasoning") or "")]
                 live.reply = message
             case MessageStored(message=message) if message.role == "user":
                 live.target.is_sending = False
-                self._view.message_sent()
+                live.stored()
             case ContextBuilt(report=report):
                 live.report = report
             case TurnFailed():
                 live.failed = True
+            case TurnFinished(message=message, finish_reason=reason):
+                live.ended_well = message.state == "complete" and reason not in CUT
             case ReasoningDelta(text=text):
                 live.reasoning.append(text)
             case TextDelta(text=text):
@@ -221,10 +237,6 @@ class Bridge:
                 view.tool_started(event)
             case ToolFinished():
                 view.tool_finished(event)
-            case SubagentStarted(run=run) | SubagentFinished(run=run):
-                view.run_changed(run)
-            case SubagentDelta():
-                view.run_went_on(event)
             case Noticed(text=text, name=name):
                 view.noticed(text, name)
             case Waiting(seconds=seconds, reason=reason):

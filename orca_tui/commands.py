@@ -33,6 +33,8 @@ class Command:
     """What may follow the name, as the help page shows it."""
     anywhere: bool = False
     """Its key also works while another screen lies over the chat."""
+    lines: bool = False
+    """What follows the name may be several lines."""
 
 
 COMMANDS: tuple[Command, ...] = (
@@ -79,6 +81,10 @@ COMMANDS: tuple[Command, ...] = (
     Command("scope", "Choose whose memory is meant: yours, or a project's", "Memory", argument="[user|project NAME]"),
     Command("sidebar", "Show or hide the memory sidebar", "Memory", "f3,ctrl+b"),
     Command("search", "Search messages and memories", "Memory", "ctrl+f", ("memory", "find"), "[WORDS]", True),
+    Command("agent", "Let an agent do a task", "Agents", argument="NAME TASK", lines=True),
+    Command("agents", "Show the agents that there are", "Agents"),
+    Command("traces", "Look at the agents at work, and at what they did", "Agents", "f12,alt+t", anywhere=True),
+    Command("tools", "Tools, what is allowed for always, MCP servers", "Agents", aliases=("mcp",)),
 )
 
 INTERRUPT = "interrupt"
@@ -120,15 +126,19 @@ class Slash:
 def parse(text: str) -> Slash | None:
     """Read a slash command; `None` when `text` is something to send.
 
-    One line that begins with one `/` and a word without a second slash is a command: a path is not.
+    One line that begins with one `/` and a word without a second slash is a command: a path is not. Some commands take
+    more lines.
     """
     line = text.strip()
-    if not line.startswith("/") or line.startswith("//") or "\n" in line:
+    if not line.startswith("/") or line.startswith("//"):
         return None
     name, _space, argument = line[1:].partition(" ")
     if not name or "/" in name:
         return None
-    return Slash(name, BY_NAME.get(name.lower()), argument.strip())
+    command = BY_NAME.get(name.lower())
+    if "\n" in line and (command is None or not command.lines):
+        return None
+    return Slash(name, command, argument.strip())
 
 
 def unescape(text: str) -> str:

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from memory.errors import NotFoundError, OrcaError, ProviderError, StoreError
+from memory.subagents.agents import find_agent
 from memory.text import label
 from memory.types import ContextWindow, Scope, Session, SessionState
 from orca_tui.bridge import Bridge
@@ -161,6 +162,21 @@ class Conversation(Forking):
             turn = engine.retry(target.session.id, question.id, use_memory=use_memory)
         self._view.back_to(question)
         self._spawn("turn", self._bridge.run, self._bridge.claim(target.session.id, turn, target))
+
+    async def run_agent(self, name: str, task: str) -> None:
+        """Let an agent do a task by hand. Raises `OrcaError` before anything is stored."""
+        core, target = self.core, self._view.target
+        find_agent(core.subagents.agents, name)
+        target.is_sending, target.is_stopped = True, False
+        try:
+            session = await self._stored(target, task)
+            turn = core.engine.run_agent(session.id, core.subagents, name, task)
+        except BaseException:
+            target.is_sending = False
+            raise
+        if target.is_stopped:
+            turn.stop()
+        self._spawn("turn", self._bridge.run, self._bridge.claim(session.id, turn, target))
 
     async def go_on(self) -> None:
         """Let the model go on with the newest reply. Raises `OrcaError` when it is whole."""

@@ -2,6 +2,8 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, get_args
 
 from memory import errors
@@ -18,7 +20,12 @@ def key_of(message: "Message") -> str:
     return str(message.id)
 
 
-def entries_of(messages: "Iterable[Message]") -> list[Entry]:
+Places = Mapping[int, tuple[int, int]]
+"""By message: its place among those that stand beside it, and how many they are (`memory.turns.forks.places`)."""
+ALONE = (0, 0)
+
+
+def entries_of(messages: "Iterable[Message]", places: Places = MappingProxyType({})) -> list[Entry]:
     """The entries of a path, oldest first; a failed reply is followed by its error, a call is one entry with its
     result."""
     asked: dict[str, str] = {}
@@ -26,7 +33,7 @@ def entries_of(messages: "Iterable[Message]") -> list[Entry]:
     for message in messages:
         if message.role == "assistant":
             asked = dict(calls_of(message))
-        found += entries_of_one(message, asked)
+        found += entries_of_one(message, asked, places.get(message.id, ALONE))
     return found
 
 
@@ -38,7 +45,9 @@ def calls_of(message: "Message") -> Iterator[tuple[str, str]]:
             yield str(call.get("id") or ""), str(call.get("arguments") or "")
 
 
-def entries_of_one(message: "Message", asked: Mapping[str, str] | None = None) -> list[Entry]:
+def entries_of_one(
+    message: "Message", asked: Mapping[str, str] | None = None, fork: tuple[int, int] = ALONE
+) -> list[Entry]:
     """One message as an entry, and the stored error after a failed one. A failed reply without text is its error.
 
     `asked`: arguments by call, for a tool's result.
@@ -47,7 +56,7 @@ def entries_of_one(message: "Message", asked: Mapping[str, str] | None = None) -
         return [call_entry(message, (asked or {}).get(str(message.metadata.get("tool_call_id") or ""), ""))]
     error = stored_error(message)
     if message.state == "failed" and error is not None and not message.content:
-        return [error]
+        return [replace(error, fork=fork)]
     shown = Entry(
         key_of(message),
         message.role,
@@ -57,8 +66,21 @@ def entries_of_one(message: "Message", asked: Mapping[str, str] | None = None) -
         reasoning=str(message.metadata.get("reasoning") or ""),
         note=note_of(message),
         model=str(message.metadata.get("model") or ""),
+        fork=fork,
+        files=files_of(message),
     )
     return [shown] if error is None else [shown, error]
+
+
+def files_of(message: "Message") -> tuple[tuple[str, int], ...]:
+    """Name and bytes of the files that went with a message."""
+    from memory.writing.trust import ATTACHMENTS
+
+    files = message.metadata.get(ATTACHMENTS) if message.role == "user" else None
+    found = [file for file in files if isinstance(file, Mapping)] if isinstance(files, list) else []
+    return tuple(
+        (str(file.get("name") or ""), size if isinstance(size := file.get("size"), int) else 0) for file in found
+    )
 
 
 def call_entry(message: "Message", arguments: str) -> Entry:
@@ -142,3 +164,15 @@ def stored_error(message: "Message") -> Entry | None:
     kind = kind if isinstance(kind, type) and issubclass(kind, OrcaError) else OrcaError
     error = kind(str(told.get("message") or ""), hint=str(told.get("hint") or ""))
     return error_entry(key_of(message), error, message.timestamp)
+
+
+def agent_task(question: "Message", path: "Iterable[Message]") -> tuple[str, str] | None:
+    """Name and task when a message of the user's was one for an agent: the reply below it, or its own form, tells."""
+    from memory.store.run_store import AGENT_RUN
+
+    below = [one for one in path if one.parent_id == question.id and one.role == "assistant"]
+    command, _blank, rest = question.content.partition(" ")
+    name, _blank, task = rest.partition(" ")
+    if command != "/agent" or not task.strip() or not any(AGENT_RUN in one.metadata for one in below):
+        return None
+    return name, task

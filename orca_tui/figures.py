@@ -36,3 +36,10 @@ def age(timestamp: str, now: str) -> str:
     if days < 60:
         return _("{n} d", n=days)
     return _("{n} mo", n=days // 30) if days < 730 else _("{n} y", n=days // 365)
+
+
+def size_words(size: int) -> str:
+    """Bytes for a person: `812 B`, `34 kB`, `1.2 MB`."""
+    if size < 1000:
+        return f"{size} B"
+    return f"{size / 1000:.0f} kB" if size < 1_000_000 else f"{size / 1_000_000:.1f} MB"

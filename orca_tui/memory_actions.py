@@ -66,13 +66,6 @@ class MemoryActions:
         """What a reply was given, and why."""
         await self._why(self._reply(argument))
 
-    async def plain(self, _argument: str) -> None:
-        """Ask again, without memory."""
-        if self._talk().busy:
-            self._app.chat.hint_line.say(_("The reply is still being written; Esc stops it"))
-        else:
-            await self._talk().retry(use_memory=False)
-
     async def good(self, argument: str) -> None:
         """A reply was good: what it was given is trusted more."""
         number = await self._rate(self._reply(argument), 1)
@@ -89,6 +82,7 @@ class MemoryActions:
 
     async def preview(self, _argument: str) -> None:
         """The request as it would be sent with what is in the composer."""
+        from memory.settings.answering import system_prompt_of
         from orca_tui.commands import unescape
         from orca_tui.screens.request import RequestScreen
 
@@ -98,7 +92,7 @@ class MemoryActions:
             talk.session,
             text,
             window=await talk.measure(),
-            system_prompt=talk.core.settings.llm.system_prompt,
+            system_prompt=system_prompt_of(talk.core.settings, talk.session),
         )
         self._app.push_screen(RequestScreen(prompt, talk.core.counter, unsent=bool(text.strip())))
 

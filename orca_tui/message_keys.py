@@ -47,20 +47,17 @@ MESSAGE_KEYS: tuple[MessageKey, ...] = (
     MessageKey("continue", "c", "continue", "Let the model go on with the reply"),
     MessageKey("fork_before", "less_than_sign,h", "fork before", "Show the fork before"),
     MessageKey("fork_after", "greater_than_sign,l", "next fork", "Show the next fork"),
+    MessageKey("traces", "a", "agents", "Show what the agents did that worked for it"),
     MessageKey("tree", "t", "tree", "Show all forks as a tree"),
 )
-"""All deeds. Those that the transcript binds are `OFFERED`."""
-OFFERED = (
-    "open", "copy", "copy_code", "fold", "raw", "next_target", "previous_target", "search", "next_hit", "previous_hit",
-    "leave_search", "why", "good", "bad", "details",
-)  # fmt: skip
 BY_NAME = {key.name: key for key in MESSAGE_KEYS}
 
 
 def message_bindings() -> list[BindingType]:
     """The transcript's bindings; each runs its action `deed` with the name."""
-    found = [BY_NAME[name] for name in OFFERED]
-    return [Binding(key.keys, f"deed({key.name!r})", key.word, id=PREFIX + key.name, show=False) for key in found]
+    return [
+        Binding(key.keys, f"deed({key.name!r})", key.word, id=PREFIX + key.name, show=False) for key in MESSAGE_KEYS
+    ]
 
 
 def shown(name: str, chosen: Mapping[str, str]) -> str:

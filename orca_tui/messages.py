@@ -29,6 +29,16 @@ class TurnEnded(Message):
 
 
 @dataclass
+class SessionShown(Message):
+    """Another session is open, or the same one anew."""
+
+
+@dataclass
+class PathChanged(Message):
+    """Messages have left the screen: the session goes on in a fork."""
+
+
+@dataclass
 class SessionNamed(Message):
     """Another session is open, or the open one has another title; empty: it has none yet."""
 

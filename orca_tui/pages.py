@@ -50,7 +50,7 @@ def _help(keymap: keys.Keymap) -> list[Content]:
     lines += [Content(""), Content.styled(_("Keys"), "bold $text-primary")]
     lines += [_pair(key, _(meaning), MEANING_AT) for key, meaning in EDITOR_KEYS]
     lines += [Content(""), Content.styled(_("On a message of the conversation"), "bold $text-primary")]
-    lines += [_message_line(name, keymap) for name in message_keys.OFFERED]
+    lines += [_message_line(one.name, keymap) for one in message_keys.MESSAGE_KEYS]
     lines += [Content(""), Content.styled(_("On a memory: memory screen, sidebar, why"), "bold $text-primary")]
     lines += [_memory_line(one, keymap) for one in MEMORY_KEYS]
     lines += [Content(""), Content.styled(_("On a session in the list"), "bold $text-primary")]

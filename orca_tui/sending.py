@@ -4,8 +4,10 @@ A message that comes before the store is open waits for it; one that cannot be s
 """
 
 import asyncio
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from memory.errors import OrcaError
@@ -15,6 +17,7 @@ from orca_tui.i18n import _
 
 if TYPE_CHECKING:
     from orca_tui.app import OrcaApp
+    from orca_tui.outgoing import Outgoing
     from orca_tui.target import Target
     from orca_tui.widgets.composer import Composer
 
@@ -26,7 +29,7 @@ BEGINS = {"new": False, "incognito": True}
 class _Waiting:
     """A message that the store is not open for yet."""
 
-    sent: "Composer.Submitted"
+    outgoing: "Outgoing"
     target: "Target"
 
 
@@ -45,6 +48,11 @@ class Sending:
     def waits(self) -> bool:
         """Whether a message waits for the store."""
         return self._waiting is not None
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether nothing is sent any more."""
+        return self._closed
 
     @property
     def problem(self) -> OrcaError:
@@ -81,7 +89,7 @@ class Sending:
         waiting, self._waiting = self._waiting, None
         if waiting is not None:
             self._app.chat.hint_line.say("")
-            self._send(waiting.sent, waiting.target)
+            self._send_written(waiting.outgoing, waiting.target)
 
     async def close(self, wait: float) -> None:
         """Nothing is sent any more: what waits stays in the composer, what is under way gets `wait` seconds."""
@@ -102,31 +110,59 @@ class Sending:
         app = self._app
         if self._closed:
             return
+        outgoing = app.writing.outgoing(sent, commands.unescape(sent.text))
         if self._problem is not None:
             self._say_problem(self._problem)
         elif app.conversation is None:
-            self._waiting = _Waiting(sent, app.chat.target)
+            self._waiting = _Waiting(outgoing, app.chat.target)
             app.chat.hint_line.say(_("orca is still starting; this is sent as soon as it is there"))
-        elif app.conversation.busy:
+        elif app.conversation.busy and outgoing.parent_id is not None:
             app.chat.hint_line.say(_("The reply is still being written: Esc stops it, then Enter sends this"))
+        elif app.conversation.busy:
+            app.queue.add(outgoing)
+            self._taken(outgoing)
         elif self._under_way is not None and self._under_way.is_sending:
             app.chat.hint_line.say(_("The message before is still being stored; Enter sends this then"))
         else:
-            self._send(sent, app.chat.target)
+            self._send_written(outgoing, app.chat.target)
 
-    def _send(self, sent: "Composer.Submitted", target: "Target") -> None:
+    def _send_written(self, outgoing: "Outgoing", target: "Target") -> None:
+        """Send what stands in the composer until it is stored."""
+        self.send(outgoing, target, stored=partial(self._taken, outgoing))
+
+    def _taken(self, outgoing: "Outgoing") -> None:
+        self._app.chat.composer.clear_sent()
+        self._app.writing.sent(outgoing)
+
+    def send(
+        self,
+        outgoing: "Outgoing",
+        target: "Target",
+        *,
+        stored: Callable[[], None],
+        failed: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Send a message. `stored` is called when it is on disk, `failed` when it could not even be tried."""
         target.is_sending = True
         self._under_way = target
         self._delivered = asyncio.Event()
-        self._app.spawn("submit", self._deliver, sent, target, self._delivered)
+        self._app.spawn("submit", self._deliver, outgoing, target, self._delivered, stored, failed)
 
-    async def _deliver(self, sent: "Composer.Submitted", target: "Target", delivered: asyncio.Event) -> None:
+    async def _deliver(
+        self,
+        outgoing: "Outgoing",
+        target: "Target",
+        delivered: asyncio.Event,
+        stored: Callable[[], None],
+        failed: Callable[[], None],
+    ) -> None:
         conversation = self._app.conversation
         assert conversation is not None  # noqa: S101 - nothing is sent without one
         try:
-            await conversation.send(commands.unescape(sent.text), target=target, pasted=sent.pasted)
+            await conversation.send(outgoing, target=target, stored=stored)
         except OrcaError as error:
             self._app.chat.add_error(error)
+            failed()
         finally:
             delivered.set()
 

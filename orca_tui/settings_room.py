@@ -14,8 +14,12 @@ if TYPE_CHECKING:
     from memory.provider.base import ChatModel
     from orca_tui.conversation import Conversation
     from orca_tui.screens.chat import ChatScreen
-    from orca_tui.screens.model_picker import Picked
+    from orca_tui.screens.model_picker import OnlyHere
     from orca_tui.startup import Startup
+
+
+ONLY_HERE = "only here"
+"""Argument of the command `model`: ask for the model of the open session."""
 
 
 class SettingsRoom:
@@ -35,14 +39,20 @@ class SettingsRoom:
         """Run `work(*args)` as a worker of the app."""
         raise NotImplementedError
 
+    async def run_command(self, name: str, argument: str = "") -> None:
+        """Run a command of the registry."""
+        raise NotImplementedError
+
     def choose_model(self, *, first_run: bool = False) -> None:
         """Open the choices; what was picked has already answered a test call and is saved."""
-        from orca_tui.screens.model_picker import ModelPicker
+        from orca_tui.screens.model_picker import ModelPicker, Picked
 
-        def picked(found: "Picked | None") -> None:
-            if found is not None:
+        def picked(found: "Picked | OnlyHere | None") -> None:
+            if isinstance(found, Picked):
                 self.settings = found.settings
                 self.spawn("model", self._use, found.model)
+            elif found is not None:
+                self.spawn("command", self.run_command, "model", ONLY_HERE)
 
         self.push_screen(ModelPicker(self.home, self.settings, env=self.env, first_run=first_run), picked)
 

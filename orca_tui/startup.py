@@ -58,7 +58,8 @@ class Startup:
         queue = core.queue
         app.chat.show_queue(queue.waiting, queue.status, queue.problem)
         core.subscribe(self._changed)
-        app.bridge = Bridge(app.chat, ended=app.reply_over)
+        app.bridge = Bridge(app.chat, ended=app.turn_over, runs=app.traces.take)
+        app.watch_agents(core)
         if not app.is_headless:
             gc.freeze()  # modules stay for good; a full collection would stop the screen for 0.1 s or more over them
         conversation = Conversation(core, app.chat, app.bridge, app.spawn)

@@ -1,7 +1,9 @@
 """Where a message goes: fixed when Enter is pressed, whatever is opened afterwards."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from memory.options import SessionOptions
 
 if TYPE_CHECKING:
     from memory.types import Session
@@ -14,6 +16,8 @@ class Target:
     session: "Session | None" = None
     incognito: bool = False
     """Whether what begins here is not to be remembered."""
+    begun_with: SessionOptions = field(default_factory=SessionOptions)
+    """What was chosen for a session that is not stored yet."""
     is_sending: bool = False
     """Whether a message is on its way to the store."""
     is_stopped: bool = False
@@ -23,3 +27,8 @@ class Target:
     def session_id(self) -> str | None:
         """Id of the stored session."""
         return self.session.id if self.session is not None else None
+
+    @property
+    def options(self) -> SessionOptions:
+        """What the session has of its own."""
+        return self.session.options if self.session is not None else self.begun_with

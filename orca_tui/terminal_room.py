@@ -2,7 +2,8 @@
 
 import asyncio
 import os
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cached_property
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -34,6 +35,10 @@ class TerminalRoom:
     app_resume_signal: Any
     refresh: Callable[..., Any]
     _driver: Any
+    batch_update: Callable[..., Any]
+    suspend: Callable[..., Any]
+    is_lent = False
+    """Whether another program has the terminal."""
     _typed_at = 0.0
     _window_title: str | None = None
     """What the window is called; `None` while it has its own name."""
@@ -86,8 +91,11 @@ class TerminalRoom:
             self.spawn("notice", self._give_notice, live)
 
     async def _give_notice(self, live: "LiveTurn") -> None:
+        await self.give_notice(await self._notice_text(live))
+
+    async def give_notice(self, text: str) -> None:
+        """Tell somebody who looks elsewhere, in the way that the settings say."""
         chosen = terminal_signs.way(self.settings.ui.notifications, self._terminal_env)
-        text = await self._notice_text(live)
         if chosen == "desktop" and not await asyncio.to_thread(terminal_signs.tell_desktop, text):
             chosen = "bell"
         if sign := terminal_signs.notice(chosen, text):
@@ -119,11 +127,23 @@ class TerminalRoom:
         if title is not None:  # it is back
             self.on_session_named(SessionNamed(title))
 
+    @contextmanager
+    def lent_terminal(self) -> Iterator[None]:
+        """The terminal is another program's meanwhile: nothing of ours is written. What is inside must not raise."""
+        title = self._window_title
+        self.give_back_title()
+        with self.batch_update(), self.suspend():
+            self.is_lent = True
+            yield
+            self.is_lent = False
+        if title is not None:
+            self.on_session_named(SessionNamed(title))
+
     @property
     def _terminal_env(self) -> Mapping[str, str]:
         return os.environ if self.env is None else self.env
 
     def _write_sign(self, sign: str) -> None:
-        if self._driver is not None:
+        if self._driver is not None and not self.is_lent:
             self._driver.write(sign)
             self._driver.flush()

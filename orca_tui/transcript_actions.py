@@ -3,7 +3,7 @@ newest reply” mean the one under the cursor while the transcript has the focus
 """
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 
 from textual.content import Content
 
@@ -31,7 +31,8 @@ class TranscriptActions(MemoryActions):
         if deed == "details":
             await self._details(key)
         else:
-            await {"why": self.why, "good": self.good, "bad": self.bad}[deed](key)
+            handler: Callable[[str], Awaitable[None]] = getattr(self, "continue_" if deed == "continue" else deed)
+            await handler(key.removesuffix("-error"))
 
     async def _details(self, key: str) -> None:
         from orca_tui.screens.page import Page

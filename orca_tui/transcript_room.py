@@ -44,6 +44,14 @@ class TranscriptRoom:
         """Only http and https, and only when somebody asked."""
         raise NotImplementedError
 
+    def runs_at(self, key: str) -> list[int]:
+        """The runs of agents that belong to an entry."""
+        raise NotImplementedError
+
+    async def open_traces(self, run_id: int | None = None) -> None:
+        """The agents of the open session."""
+        raise NotImplementedError
+
     def on_transcript_link_clicked(self, event: "Transcript.LinkClicked") -> None:
         """The target is said before the browser has it."""
         self.chat.hint_line.say(event.url)
@@ -53,6 +61,8 @@ class TranscriptRoom:
         """A key of a message."""
         if event.deed in MESSAGE_DEEDS:
             self.spawn("command", self._do_message_deed, event.deed, event.key)
+        elif event.deed == "traces":
+            self.spawn("command", self._open_runs, event.key)
         elif event.deed == "search":
             self.chat.open_search()
         elif event.deed == "nothing":
@@ -61,6 +71,10 @@ class TranscriptRoom:
             self.spawn("copy", self._copy_code, event.text)
         else:
             self.copy_to_clipboard(event.text)
+
+    async def _open_runs(self, key: str) -> None:
+        runs = self.runs_at(key)
+        await self.open_traces(runs[0] if runs else None)
 
     async def _copy_code(self, source: str) -> None:
         from orca_tui.render.targets import code_in

@@ -141,6 +141,22 @@ def build_embedder(settings: Settings, home: Home, env: Mapping[str, str] | None
     )
 
 
+async def known_models(settings: Settings, home: Home, env: Mapping[str, str] | None = None) -> list[str]:
+    """The models of the chosen server, by its own list; empty where there is none, or nobody answers.
+
+    Raises leaves of `ProviderError` when its key cannot be had."""
+    env = os.environ if env is None else env
+    kind = settings.llm.provider
+    if kind == "auto":
+        kind = await _first_available(settings, home, env)
+    if kind in ("local", "demo"):
+        return []
+    endpoint = _online(kind, settings, env).endpoint
+    await asyncio.to_thread(endpoint.api_key.reveal)
+    info = await _probe(endpoint)
+    return [model.id for model in info.models] if info else []
+
+
 async def _first_available(settings: Settings, home: Home, env: Mapping[str, str]) -> ProviderKind:
     if settings.llm.base_url:
         return "openai"

@@ -47,3 +47,7 @@ class Entry:
     """Name over an `assistant` message; empty for the usual one."""
     call: Call | None = None
     """Of a `tool` entry: its call; `text` is the result."""
+    fork: tuple[int, int] = (0, 0)
+    """Its place among the messages that stand beside it, from 1, and how many they are; zeros when it stands alone."""
+    files: tuple[tuple[str, int], ...] = ()
+    """Name and bytes of what goes with a message."""

@@ -5,6 +5,7 @@ from datetime import datetime
 
 from memory.clock import from_iso
 from memory.text import clean, label
+from orca_tui.figures import size_words
 from orca_tui.i18n import _
 from orca_tui.render.entry import Entry
 from orca_tui.render.inline import plain_spans
@@ -35,9 +36,22 @@ def head(entry: Entry, width: int, *, raw: bool = False) -> list[Line]:
     if entry.state == "queued":
         told.append(f"◷ {_('waiting')}")
     spans = [Span(name_of(entry), f"{entry.kind}-name")]
+    if entry.fork[1]:
+        spans.append(decoration(f"  {fork_of(entry)}", "fork"))
     if any(told):
         spans.append(decoration("  " + " · ".join(filter(None, told)), "time"))
     return wrap_spans(spans, width)
+
+
+def fork_of(entry: Entry) -> str:
+    """Which of the forks at its place an entry is; empty when it stands alone."""
+    place, beside = entry.fork
+    return f"‹ {place}/{beside} ›" if beside else ""
+
+
+def file_row(name: str, size: int) -> str:
+    """A file that goes with a message, in a few words."""
+    return f"📎 {label(name, 60)} ({size_words(size)})"
 
 
 def name_of(entry: Entry) -> str:
@@ -66,6 +80,9 @@ def local_time(timestamp: str) -> str:
 def foot(entry: Entry, width: int, *, empty: bool) -> list[Line]:
     """The note below the text, and the empty row that ends the entry. `empty`: nothing stands above."""
     lines: list[Line] = []
+    for name, size in entry.files:
+        lines += wrap_spans([decoration(file_row(name, size), "time")], width)
+    empty = empty and not lines
     note = clean(entry.note).strip()
     if not note:
         states = {"stopped": _("stopped"), "failed": _("failed"), "interrupted": _("interrupted")}
@@ -82,7 +99,7 @@ def foot(entry: Entry, width: int, *, empty: bool) -> list[Line]:
 def box(entry: Entry, width: int) -> list[Line]:
     """A remark or an error with a border: title, text, and what to do about it."""
     style = entry.kind
-    title = label(entry.title, 60) or (_("Error") if entry.kind == "error" else "")
+    title = " ".join(filter(None, (label(entry.title, 60) or _unnamed(entry), fork_of(entry))))
     mark = "! " if entry.kind == "error" else ""
     bordered = width >= MIN_WIDTH + 8
     inner = width - 4 if bordered else width
@@ -99,6 +116,10 @@ def box(entry: Entry, width: int) -> list[Line]:
         return [*heading, *rows, Line(())]
     widest = max([row.width for row in (*heading, *rows)], default=0)
     return [*_bordered(heading, rows, widest, style), Line(())]
+
+
+def _unnamed(entry: Entry) -> str:
+    return _("Error") if entry.kind == "error" else ""
 
 
 def _text(text: str, style: str) -> list[Span]:

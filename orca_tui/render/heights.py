@@ -29,6 +29,11 @@ class Heights:
         """Add an entry at the end."""
         self._heights.append(height)
 
+    def cut(self, length: int) -> None:
+        """Keep the first `length` entries."""
+        del self._heights[length:]
+        self._valid = min(self._valid, length)
+
     def set(self, index: int, height: int) -> None:
         """Change one height."""
         if self._heights[index] != height:

@@ -104,6 +104,18 @@ class Ledger:
             self.growing.add(index)
         return index
 
+    def cut(self, length: int) -> list[Item]:
+        """Keep the first `length` entries; gives the others."""
+        gone = self.items[length:]
+        for index, item in enumerate(gone, length):
+            if self._index.get(item.entry.key) == index:
+                del self._index[item.entry.key]
+            self._recent.pop(index, None)
+            self.growing.discard(index)
+        del self.items[length:]
+        self.heights.cut(length)
+        return gone
+
     def replace(self, index: int, entry: Entry) -> None:
         """Put another entry, which may have another key, in a place."""
         if self._index.get(self.items[index].entry.key) == index:

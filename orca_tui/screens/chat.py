@@ -19,11 +19,12 @@ from orca_tui import hints
 from orca_tui.entries import entries_of, error_entry, notice_entry
 from orca_tui.i18n import _
 from orca_tui.keys import Keymap, display
-from orca_tui.messages import SessionNamed
+from orca_tui.messages import SessionNamed, SessionShown
+from orca_tui.render.entry import Entry
 from orca_tui.screens.finding import Finding
 from orca_tui.target import Target
 from orca_tui.widgets.bare import BareHorizontal, BareVertical
-from orca_tui.widgets.composer import Composer
+from orca_tui.widgets.composer import Beside, Composer
 from orca_tui.widgets.hint_line import HintLine
 from orca_tui.widgets.status_bar import StatusBar
 from orca_tui.widgets.welcome import Welcome
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from orca_tui.recalled import Picture
     from orca_tui.widgets.memory_sidebar import MemorySidebar
     from orca_tui.widgets.session_list import SessionList
+    from orca_tui.widgets.tray import Tray
 
 
 class ChatScreen(Finding):
@@ -49,8 +51,10 @@ class ChatScreen(Finding):
         self._blink = ui.cursor_blink
         self.sessions: SessionList
         self.memory: MemorySidebar
+        self.tray: Tray
         self.taker: Callable[[Composer.Submitted], None] | None = None
         """Gets what is sent in the composer, at once."""
+        self.writing: Beside | None = None
         self._notices = 0
         self._is_furnished = False
         self._busy = False
@@ -63,6 +67,8 @@ class ChatScreen(Finding):
         self.composer = Composer(id="composer")
         self.composer.cursor_blink = self._blink
         self.composer.taker = self.taker
+        self.composer.beside = self.writing
+        self.composer.completer = complete_path
         self.status = StatusBar(id="status")
         self.status.update_status(is_starting=True)
         self.hint_line = HintLine(id="hints")
@@ -88,10 +94,11 @@ class ChatScreen(Finding):
         kit = await asyncio.to_thread(import_module, "orca_tui.widgets.kit")
         self.transcript = kit.Transcript(id="transcript")
         self.find_line = kit.SearchLine(id="find")
+        self.tray = kit.Tray(id="tray")
         self.sessions = kit.SessionList(id="sessions", now=self._now)
         self.memory = kit.MemorySidebar(id="memory", now=self._now)
         with self.app.batch_update():
-            await self.query_one("#centre").mount(self.transcript, self.find_line, before=self.composer)
+            await self.query_one("#centre").mount(self.transcript, self.find_line, self.tray, before=self.composer)
             await self.query_one("#panel").mount(self.sessions)
             await self.query_one("#sidebar").mount(self.memory)
         self._is_furnished = True
@@ -99,6 +106,11 @@ class ChatScreen(Finding):
         widgets = (self.composer, self.transcript, self.find_line.field, self.sessions, self.memory)
         found = [binding.id for widget in widgets for _key, binding in widget._bindings if binding.id]
         return [*found, *kit.MEMORY_IDS]
+
+    @property
+    def is_furnished(self) -> bool:
+        """Whether all of it is there."""
+        return self._is_furnished
 
     # what the conversation shows
 
@@ -115,13 +127,27 @@ class ChatScreen(Finding):
     def show_session(self, target: Target, messages: "Sequence[Message]") -> None:
         """Open a session's path, or an empty one."""
         self.target = target
-        self.messages = list(messages)
-        self.status.update_status(incognito=target.incognito)
+        self.messages, self.places = list(messages), {}
+        self.show_options()
         if self._is_furnished:
             self.transcript.set_entries(entries_of(messages))
         self.set_class(not messages, "-empty")
         self.composer.set_history([m.content for m in messages if m.role == "user"])
         self.set_busy(False)
+        self.post_message(SessionShown())
+
+    def show_options(self) -> None:
+        """What the open session has of its own."""
+        own = self.target.options
+        self.status.update_status(incognito=self.target.incognito, persona=own.persona, own_model=own.model)
+
+    def show_waiting(self, entries: Sequence[Entry], total: int) -> None:
+        """Messages that wait: those of the open session, and how many there are in all."""
+        self.status.update_status(queued=total)
+        if self._is_furnished:
+            if entries:
+                self.leave_greeting()
+            self.transcript.show_waiting(entries)
 
     @property
     def listed(self) -> "SessionState":
@@ -159,7 +185,7 @@ class ChatScreen(Finding):
     def show_keys(self) -> None:
         """The keys that make sense now, on the last line and in the greeting."""
         if self._is_furnished and self.focused is self.sessions:
-            self.hint_line.show(hints.sessions(self._keymap, self.sessions.view))
+            usual = hints.sessions(self._keymap, self.sessions.view)
         else:
             usual = hints.streaming(self._keymap) if self._busy else hints.resting(self._keymap)
         self.hint_line.show(self.message_hints() or usual)
@@ -204,8 +230,9 @@ class ChatScreen(Finding):
         self.composer.focus()
 
     def room_below(self) -> int:
-        """The composer's lines."""
-        return self.composer.outer_size.height
+        """The lines of the composer and of what stands above it."""
+        tray = self.tray.outer_size.height if self._is_furnished else 0
+        return self.composer.outer_size.height + tray
 
     def on_text_area_changed(self) -> None:
         """The composer may have grown or shrunk."""
@@ -233,3 +260,10 @@ class ChatScreen(Finding):
             self.remove_class("-empty")
             if self._model_notice:
                 self.transcript.add(notice_entry("model", self._model_notice))
+
+
+async def complete_path(typed: str) -> list[str]:
+    """What a typed path may go on as."""
+    from orca_tui.attaching import completions
+
+    return await asyncio.to_thread(completions, typed)

@@ -45,11 +45,19 @@ class Picked:
     settings: Settings
 
 
-class ModelPicker(ModalScreen[Picked | None]):
+@dataclass(frozen=True, slots=True)
+class OnlyHere:
+    """The model is to be another for the open session only."""
+
+
+class ModelPicker(ModalScreen[Picked | OnlyHere | None]):
     """Gives what was picked, or `None` when the user left."""
 
     CSS_PATH = Path(__file__).with_name("dialogs.tcss")
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "back", show=False, id="model.back")]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "back", show=False, id="model.back"),
+        Binding("s", "only_here", show=False, id="model.only_here"),
+    ]
 
     def __init__(
         self, home: Home, settings: Settings, *, env: Mapping[str, str] | None = None, first_run: bool = False
@@ -74,7 +82,9 @@ class ModelPicker(ModalScreen[Picked | None]):
                 yield Input(id="model")
                 yield Input(id="key", password=True)
             yield Static(id="state", markup=False)
-            yield Static(Content(_("Enter chooses · Esc goes back")), classes="dialog-hint", markup=False)
+            hint = _("Enter chooses · Esc goes back")
+            hint = hint if self._first_run else f"{hint} · {_('s: only for this session')}"
+            yield Static(Content(hint), classes="dialog-hint", markup=False)
 
     def on_mount(self) -> None:
         """Look what is there."""
@@ -141,6 +151,11 @@ class ModelPicker(ModalScreen[Picked | None]):
             self._show_list()
         else:
             self.dismiss(None)
+
+    def action_only_here(self) -> None:
+        """Another model of the same provider, for the open session."""
+        if not self._first_run and not self.has_class("-form"):
+            self.dismiss(OnlyHere())
 
     def _show_list(self) -> None:
         title, intro = _("Who answers?"), _("The choice is tested before it is saved.")

@@ -6,8 +6,11 @@ from typing import TYPE_CHECKING
 from textual.timer import Timer
 
 from memory.errors import OrcaError
+from memory.store.run_store import AGENT_RUN
 from memory.text import label
 from orca_tui.entries import (
+    ALONE,
+    Places,
     call_entry,
     entries_of,
     entries_of_one,
@@ -19,19 +22,19 @@ from orca_tui.entries import (
     running_entry,
 )
 from orca_tui.i18n import _
-from orca_tui.messages import ContextShown, TurnEnded
+from orca_tui.messages import ContextShown, PathChanged, TurnEnded
+from orca_tui.render.entry import Entry
 from orca_tui.screens.columns import SideColumns
 from orca_tui.target import Target
+from orca_tui.trace_lookup import calling
+from orca_tui.trace_words import step_word
 from orca_tui.widgets.composer import Composer
 from orca_tui.widgets.status_bar import StatusBar
 
 if TYPE_CHECKING:
-    from memory.events import SubagentDelta, ToolFinished, ToolStarted
+    from memory.events import ToolFinished, ToolStarted
     from memory.types import ContextReport, Message, SubagentRun
     from orca_tui.widgets.transcript import Transcript
-
-TOKENS_TOLD = 100
-"""Tokens after which the growing figure of a run is drawn again."""
 
 
 class TurnScreen(SideColumns):
@@ -48,6 +51,10 @@ class TurnScreen(SideColumns):
         """What is open: where a message that is sent now goes."""
         self.messages: list[Message] = []
         """The path on the screen, oldest first."""
+        self.places: Places = {}
+        """Where the open session forks."""
+        self._run_calls: dict[int, str] = {}
+        """By run: the key of the call that it answers; empty when it answers none."""
         self._is_streaming = False
         self._countdown: Timer | None = None
 
@@ -75,19 +82,42 @@ class TurnScreen(SideColumns):
         """Whether this session is open."""
         return self.is_attached and self.target.session_id == session_id
 
-    def message_sent(self) -> None:
-        """The user's message is on disk, in whatever session it was sent to."""
-        self.composer.clear_sent()
-
     def message_stored(self, message: "Message") -> None:
-        """The user's message, or the still empty reply."""
+        """The user's message, or the reply: still empty, or gone on with."""
         self.leave_greeting()
-        self._remember(message)
+        self._follow_fork(message)
+        known = self._remember(message)
         if message.role == "user":
-            self.transcript.add(entries_of_one(message)[0])
-        else:
-            self.transcript.begin(replace(entries_of_one(message)[0], model=self.status.status.model))
-            self.set_activity(_("waiting for the model"))
+            self.transcript.add(self._entry(message))
+            return
+        if known:  # what ended it before goes
+            self.transcript.set_entries(entries_of(self.messages[:-1], self.places))
+        shown = replace(self._entry(message), model=self.status.status.answering, state="streaming")
+        self._take_run_away(message, shown)
+        self.transcript.begin(shown)
+        self.set_activity(_("waiting for the model"))
+
+    def _follow_fork(self, message: "Message") -> None:
+        """A new message that does not stand below the newest one: what is on its path stays."""
+        if not self.messages or any(one.id == message.id for one in self.messages):
+            return
+        ids = [None, *(one.id for one in self.messages)]
+        if message.parent_id in ids and message.parent_id != ids[-1]:
+            self.cut_to(ids.index(message.parent_id))
+
+    def cut_to(self, length: int) -> None:
+        """Keep the first `length` messages of the path on the screen."""
+        del self.messages[length:]
+        self.transcript.set_entries(entries_of(self.messages, self.places))
+        self.post_message(PathChanged())
+
+    def show_places(self, places: Places) -> None:
+        """Where the session forks."""
+        self.places = places
+        self.transcript.show_forks({str(message_id): fork for message_id, fork in places.items()})
+
+    def _entry(self, message: "Message") -> Entry:
+        return entries_of_one(message, fork=self.places.get(message.id, ALONE))[0]
 
     def context_built(self, report: "ContextReport") -> None:
         """The prompt is ready."""
@@ -124,19 +154,36 @@ class TurnScreen(SideColumns):
         self.transcript.replace(key, call_entry(call.message, asked))
         self.set_activity(_("waiting for the model"))
 
-    def run_changed(self, run: "SubagentRun") -> None:
-        """A subagent began, or is done."""
-        self.transcript.add(run_entry(run))
-
-    def run_went_on(self, delta: "SubagentDelta") -> None:
-        """What a subagent does now; its words are not drawn piece by piece."""
-        entry = self.transcript.entry(run_key(delta.run_id))
-        if entry is None or entry.call is None:
+    def run_changed(self, run: "SubagentRun", step: str, tokens: int) -> None:
+        """A subagent of the open session began, goes on or is done. It is told at the call that it answers; one that
+        the user has called by hand has an entry until its reply is there. Those of other agents are in the panel."""
+        if run.parent_run_id is not None:
             return
-        step = delta.text if delta.kind == "step" else entry.call.step
-        if step != entry.call.step or delta.tokens >= entry.call.tokens + TOKENS_TOLD:
-            call = replace(entry.call, step=step, tokens=delta.tokens)
-            self.transcript.replace(entry.key, replace(entry, call=call))
+        key = self._run_entry(run)
+        entry = self.transcript.entry(key)
+        if entry is None and run.state == "running" and key == run_key(run.id):
+            self.transcript.add(run_entry(run))
+        elif entry is not None and entry.call is not None and entry.call.outcome == "running":
+            if run.state != "running":
+                step = ""
+            call = replace(entry.call, step=step_word(step), tokens=tokens)
+            if key == run_key(run.id) and run.state != "running":
+                call = replace(call, outcome=run_entry(run).call.outcome)  # type: ignore[union-attr] # it has one
+            self.transcript.replace(key, replace(entry, call=call))
+
+    def _run_entry(self, run: "SubagentRun") -> str:
+        """The transcript key of the call that a run answers, else its own."""
+        if run.id not in self._run_calls:
+            taken = tuple(self._run_calls.values())
+            call_id = calling(run.agent_name, run.task, self.messages, [one for one in taken if one])
+            self._run_calls[run.id] = self._call_key(call_id) if call_id is not None else ""
+        return self._run_calls[run.id] or run_key(run.id)
+
+    def _take_run_away(self, reply: "Message", entry: Entry) -> None:
+        """Show a reply in the place of the run that it comes from, if that is shown."""
+        run_id = reply.metadata.get(AGENT_RUN)
+        if isinstance(run_id, int):
+            self.transcript.replace(run_key(run_id), entry)
 
     def _call_key(self, call_id: str) -> str:
         """The transcript key of a call without a result. Servers number calls anew in each reply."""
@@ -167,7 +214,7 @@ class TurnScreen(SideColumns):
             note = note_of(message, finish_reason) or None
             self.transcript.finish(key_of(message), state=message.state, note=note, text=message.content)
         else:
-            self.transcript.add(entries_of_one(message)[0])
+            self.transcript.add(self._entry(message))
 
     def reply_failed(self, message: "Message", error: OrcaError) -> None:
         """Keep what had arrived, and say what happened and what to do."""
@@ -176,6 +223,7 @@ class TurnScreen(SideColumns):
             return
         known = self._remember(message)
         block = error_entry(key_of(message), error, message.timestamp)
+        self._take_run_away(message, block)
         if known and message.content:
             note = note_of(message) or None
             self.transcript.finish(key_of(message), state="failed", note=note, text=message.content)
@@ -196,16 +244,22 @@ class TurnScreen(SideColumns):
 
     def resume_reply(self, reply: "Message", text: str, reasoning: str) -> None:
         """Draw a reply that went on while another session was open; its entry is not in the transcript."""
-        entry = entries_of_one(reply)[0]
-        self.transcript.begin(replace(entry, text="", reasoning="", model=self.status.status.model))
+        entry = replace(self._entry(reply), text="", reasoning="")
+        self.transcript.begin(replace(entry, model=self.status.status.answering))
         self.reply_reasoning(reply, reasoning)
         self.reply_text(reply, text)
 
-    def back_to_question(self) -> None:
-        """Take what follows the newest user message off the screen: it is about to be answered again."""
-        while self.messages and self.messages[-1].role != "user":
-            self.messages.pop()
-        self.transcript.set_entries(entries_of(self.messages))
+    def question(self, message_id: int | None = None) -> "Message | None":
+        """The user's message that a message answers, or is; without one, the newest."""
+        path = self.messages
+        if message_id is not None:
+            at = next((place for place, one in enumerate(path) if one.id == message_id), -1)
+            path = path[: at + 1]
+        return next((one for one in reversed(path) if one.role == "user"), None)
+
+    def back_to(self, question: "Message") -> None:
+        """Take what follows a message off the screen: it is about to be answered again."""
+        self.cut_to(next(place for place, one in enumerate(self.messages, 1) if one.id == question.id))
 
     def _remember(self, message: "Message") -> bool:
         """Put a message on the path, or its newer version in its place; tells whether it was there."""

@@ -1,6 +1,6 @@
-"""The list of slash commands that opens over the transcript while one is being typed."""
+"""The list of slash commands, or of paths behind one, that opens over the transcript while one is being typed."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from textual.content import Content
 from textual.events import Click
@@ -13,7 +13,7 @@ from memory.text import label
 MAX_ROWS = 8
 
 Entry = tuple[str, str]
-"""A command's name (without the slash) and one line about it."""
+"""What is put into the text, and one line about it."""
 
 
 def matching(entries: Sequence[Entry], typed: str) -> list[Entry]:
@@ -21,6 +21,14 @@ def matching(entries: Sequence[Entry], typed: str) -> list[Entry]:
     wanted = typed.lower()
     first = [entry for entry in entries if entry[0].lower().startswith(wanted)]
     return first + [entry for entry in entries if entry not in first and wanted in entry[0].lower()]
+
+
+def following(choices: Mapping[str, Callable[[], Sequence[Entry]]], text: str) -> list[Entry]:
+    """Whole lines for a command with one word begun behind it; `choices`: by command, which words there are."""
+    command, blank, word = text.removeprefix("/").partition(" ")
+    if not text.startswith("/") or not blank or command not in choices or any(map(str.isspace, word)):
+        return []
+    return [(f"/{command} {name}", about) for name, about in matching(choices[command](), word) if name != word]
 
 
 class Completions(Widget, can_focus=False):
@@ -79,7 +87,7 @@ class Completions(Widget, can_focus=False):
 
     def render(self) -> Content:
         """The rows around the cursor."""
-        width = max((len(name) for name, _about in self._entries), default=0)
+        width = max((len(label(name, 60)) for name, _about in self._entries), default=0)
         top = self._top()
         rows = []
         for place, (name, about) in enumerate(self._entries[top : top + MAX_ROWS], top):
@@ -87,7 +95,7 @@ class Completions(Widget, can_focus=False):
             style = "$cursor-foreground on $cursor-background" if chosen else ""
             row = Content.assemble(
                 ("› " if chosen else "  ", style),
-                (f"/{label(name, 40):<{width}}", f"bold {style}" if chosen else "$primary"),
+                (f"{label(name, 60):<{width}}", f"bold {style}" if chosen else "$primary"),
                 (f"  {label(about, 80)} ", style or "$muted"),
             )
             rows.append(row)

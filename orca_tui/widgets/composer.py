@@ -6,6 +6,7 @@ The text stays until the screen calls `clear_sent` (or `clear`): a message that 
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from textual import events
 from textual.binding import Binding
@@ -14,10 +15,10 @@ from textual.document._edit import Edit
 from textual.message import Message
 
 from orca_tui.i18n import _
-from orca_tui.widgets.completion import Completions, Entry, matching
+from orca_tui.widgets.completion import Completions, Entry, following, matching
 from orca_tui.widgets.input_history import InputHistory
 from orca_tui.widgets.key_paste import Enter, KeyPaste
-from orca_tui.widgets.safe_editor import SafeEditor
+from orca_tui.widgets.path_typing import PathTyping
 
 HOLD_SECONDS = 0.03
 """How long an Enter at the end of a burst of keys waits for more of them before it sends."""
@@ -25,7 +26,23 @@ JOINERS = ("\u200c", "\u200d")
 """ZWNJ and ZWJ: not printable, but part of words and emoji."""
 
 
-class Composer(SafeEditor):
+class Beside(Protocol):
+    """What stands beside the text, and has some keys while the text is empty."""
+
+    def enter(self) -> None:
+        """Enter without a text."""
+        ...
+
+    def up(self) -> bool:
+        """Up without a text; tells whether that meant something."""
+        ...
+
+    def backspace(self) -> bool:
+        """Backspace before the first character; tells whether that meant something."""
+        ...
+
+
+class Composer(PathTyping):
     """The message editor."""
 
     DEFAULT_CSS = """
@@ -66,6 +83,9 @@ class Composer(SafeEditor):
         )
         self.taker: Callable[[Composer.Submitted], None] | None = None
         """Gets what is sent at once, before any key behind that Enter is looked at."""
+        self.beside: Beside | None = None
+        self.choices: dict[str, Callable[[], Sequence[Entry]]] = {}
+        """By command: what may follow its name, as one word each."""
         self._inputs = InputHistory()
         self._sent: str | None = None
         self._menu = Completions(self._accept)
@@ -103,7 +123,12 @@ class Composer(SafeEditor):
     async def _on_key(self, event: events.Key) -> None:
         if event.key != "enter" and not event.is_printable:
             await self.release_enter()
-        if self._menu_key(event.key) or self._key_paste(event) or await self._run_binding(event):
+        if (
+            self._menu_key(event.key)
+            or self._complete_path(event.key)
+            or self._key_paste(event)
+            or await self._run_binding(event)
+        ):
             event.stop()
             event.prevent_default()
         elif event.key == "enter":
@@ -136,7 +161,7 @@ class Composer(SafeEditor):
         elif key == "escape":
             self._menu_dismissed = True
             self._menu.close()
-        elif key == "tab" or (key == "enter" and self.text != f"/{self._menu.current}"):
+        elif key == "tab" or (key == "enter" and self.text != self._menu.current):
             self._accept(self._menu.current)
         else:
             return False
@@ -174,13 +199,23 @@ class Composer(SafeEditor):
                 self.taker(sent)
             else:
                 self.post_message(sent)
+        elif self.beside is not None:
+            self.beside.enter()
+
+    def action_delete_left(self) -> None:
+        """Delete backwards; before the first character, what stands beside the text."""
+        first = self.selection.is_empty and self.cursor_location == (0, 0)
+        if not (first and self.beside is not None and self.beside.backspace()):
+            super().action_delete_left()
 
     def action_newline(self) -> None:
         """Begin a new line."""
         self._replace_via_keyboard("\n", *self.selection)
 
     def action_cursor_up(self, select: bool = False) -> None:
-        """Go up; from the first row to the older input."""
+        """Go up; from the first row to the older input; from an empty one to what waits."""
+        if not select and not self.text and self.beside is not None and self.beside.up():
+            return
         if select or not self.navigator.is_first_wrapped_line(self.cursor_location) or not self._recall(-1):
             super().action_cursor_up(select)
 
@@ -214,7 +249,12 @@ class Composer(SafeEditor):
             self._menu_dismissed = False
         found = []
         if re.fullmatch(r"/[^\s/]*", text) and not self._menu_dismissed:
-            found = matching(self._commands, text[1:])
+            found = [(f"/{name}", about) for name, about in matching(self._commands, text[1:])]
+        elif not self._menu_dismissed:
+            found = following(self.choices, text)
+        self._show_menu(found)
+
+    def _show_menu(self, found: Sequence[Entry]) -> None:
         if not found:
             self._menu.close()
             return
@@ -222,10 +262,15 @@ class Composer(SafeEditor):
             self.screen.mount(self._menu)
         self._menu.open(found, self.region.offset)
 
-    def _accept(self, name: str) -> None:
-        """Put the chosen command in the text."""
-        self._replace_via_keyboard(f"/{name} ", (0, 0), self.document.end)
-        self._menu.close()
+    def _accept(self, chosen: str) -> None:
+        """Put the chosen command, or the chosen path behind the command that is there, in the text."""
+        command = self._path_command()
+        if command is None:
+            self._replace_via_keyboard(f"{chosen} ", (0, 0), self.document.end)
+            self._menu.close()
+        else:
+            self._put_path(command, chosen)
+            self._menu.close()
 
     def on_blur(self) -> None:
         """The menu belongs to typing."""

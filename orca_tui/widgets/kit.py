@@ -5,5 +5,6 @@ from orca_tui.widgets.memory_sidebar import MemorySidebar
 from orca_tui.widgets.search_line import SearchLine
 from orca_tui.widgets.session_list import SessionList
 from orca_tui.widgets.transcript import Transcript
+from orca_tui.widgets.tray import Tray
 
-__all__ = ["MEMORY_IDS", "MemorySidebar", "SearchLine", "SessionList", "Transcript"]
+__all__ = ["MEMORY_IDS", "MemorySidebar", "SearchLine", "SessionList", "Transcript", "Tray"]

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from orca_tui.figures import size_words
 from orca_tui.i18n import _
 
 FOLD_BYTES = 64 * 1024
@@ -65,10 +66,3 @@ def is_big(text: str) -> bool:
         or len(text.encode("utf-8", "replace")) > FOLD_BYTES
         or max(map(len, text.split("\n"))) > FOLD_LINE_LENGTH
     )
-
-
-def size_words(size: int) -> str:
-    """Bytes for a person: `812 B`, `34 kB`, `1.2 MB`."""
-    if size < 1000:
-        return f"{size} B"
-    return f"{size / 1000:.0f} kB" if size < 1_000_000 else f"{size / 1_000_000:.1f} MB"

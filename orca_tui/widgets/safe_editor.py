@@ -52,6 +52,12 @@ class SafeEditor(TextArea):
         size: int
         limit: int
 
+    @dataclass
+    class Pasted(Message):
+        """A text was pasted, and is in the editor."""
+
+        text: str
+
     def __init__(self, *, placeholder: str = "", id: str | None = None) -> None:  # noqa: A002 - Textual's name
         self._pastes = Pastes()
         self._pasted: list[str] = []
@@ -120,6 +126,7 @@ class SafeEditor(TextArea):
         self.history.checkpoint()
         self._replace_via_keyboard(self._pastes.fold(text), *self.selection)
         self.focus()
+        self.post_message(self.Pasted(text))
 
     def action_copy(self) -> None:
         """Copy the selection as it would be sent."""

@@ -5,7 +5,7 @@ is laid out at most 30 times a second, by a timer that only runs while text arri
 there, and otherwise stays where the reader is, whatever happens above or below.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from orca_tui.render.entry import Entry, EntryState
@@ -41,12 +41,45 @@ class Transcript(TranscriptSearch):
     def add(self, entry: Entry) -> None:
         """Add an entry below the others. One with the key of an entry that is there takes its place."""
         if self._ledger.find(entry.key) is None:
-            is_last = self._following and self._cursor == len(self._ledger.items) - 1 and self._target is None
+            waiting = [item.entry for item in self._ledger.cut(self._talk_end())]
+            is_last = self._following and self._cursor >= len(self._ledger.items) - 1 and self._target is None
             index = self._ledger.append(entry)
+            for one in waiting:
+                self._ledger.append(one)
             self._cursor = index if is_last else self._cursor
             self._changed()
         else:
             self.replace(entry.key, entry)
+
+    def show_waiting(self, entries: Sequence[Entry]) -> None:
+        """Show these, of state `queued`, below all others, in the place of those that waited before."""
+        end = self._talk_end()
+        if [item.entry for item in self._ledger.items[end:]] != list(entries):
+            self._unselect()
+            self._ledger.cut(end)
+            for entry in entries:
+                self._ledger.append(entry)
+            self._cursor = min(self._cursor, len(self._ledger.items) - 1)
+            self._changed()
+
+    def show_forks(self, forks: Mapping[str, tuple[int, int]]) -> None:
+        """Tell at the entries with these keys which fork of how many they are; at all others, that there is one."""
+        for item in list(self._ledger.items):
+            fork = forks.get(item.entry.key.removesuffix("-error"), (0, 0))
+            told = fork if item.entry.kind != "tool" and self._tells_fork(item.entry) else (0, 0)
+            if item.entry.fork != told:
+                self.replace(item.entry.key, replace(item.whole(), fork=told))
+
+    def _tells_fork(self, entry: Entry) -> bool:
+        """An error below a text leaves it to the text."""
+        return entry.kind != "error" or self._ledger.find(entry.key.removesuffix("-error")) is None
+
+    def _talk_end(self) -> int:
+        """Number of entries above those that wait."""
+        end = len(self._ledger.items)
+        while end and self._ledger.items[end - 1].entry.state == "queued":
+            end -= 1
+        return end
 
     def begin(self, entry: Entry) -> None:
         """Add an entry whose text will come by `feed`."""

@@ -21,6 +21,8 @@ class TranscriptDeeds(TranscriptCursor):
 
     opener: Callable[[], None] | None = None
     """Opens the search and gives it the focus, at once."""
+    has_runs: Callable[[str], bool] = staticmethod(lambda key: False)  # noqa: ARG005
+    """Whether agents worked for the entry with a key."""
 
     class Asked(Message, namespace="transcript"):
         """Something is to be done with an entry that is not the transcript's own affair."""
@@ -51,6 +53,7 @@ class TranscriptDeeds(TranscriptCursor):
             "continue": self._may_go_on(entry),
             "fork_before": bool(entry.fork[1]),
             "fork_after": bool(entry.fork[1]),
+            "traces": self.has_runs(entry.key),
             "copy_code": has_code(entry),
             "next_target": bool(self.target_count()[1]),
             "search": True,

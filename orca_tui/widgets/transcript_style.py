@@ -16,6 +16,7 @@ _STYLES = {
     "system-bar": "color: $assistant-bar;",
     "system-name": "color: $muted; text-style: bold;",
     "time": "color: $muted;",
+    "fork": "color: $accent; text-style: bold;",
     "note": "color: $warning; text-style: italic;",
     "note-failed": "color: $error; text-style: italic;",
     "fold": "color: $muted;",
