@@ -9,6 +9,8 @@ AGENT_CALL = "agent_call"
 """The tool by which a model calls an agent. What it gives is never looked through for memories."""
 AGENT_RUN = "agent_run"
 """Key in the metadata of a reply that an agent's words make up: its run. Such a reply is in prompts, in no search."""
+AGENT_TASK = "agent_task"
+"""Key in the metadata of a message by the user that gives an agent a task by hand: the agent's name."""
 INTERRUPTED = "Orca ended while the agent was at work; what it had written is lost."
 """What stands in a run that a process left unfinished."""
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from memory.errors import NotFoundError, OrcaError, TurnInProgress
 from memory.recalling.calls import calls_of
 from memory.store.base import Store
-from memory.store.run_store import AGENT_RUN
+from memory.store.run_store import AGENT_TASK
 from memory.turns.attachments import with_files
 from memory.turns.context import Order, TurnContext
 from memory.turns.reply import raw_tokens
@@ -36,15 +36,20 @@ def accept(context: TurnContext, session_id: str, order: Order) -> Accepted:
     if order.kind == "send":
         return _sent(context, session, order)
     if order.kind == "retry":
-        return _asked_again(context.store, session, order.message_id)
-    return _gone_on_with(context.store, session)
+        found = _asked_again(context.store, session, order.message_id)
+    else:
+        found = _gone_on_with(context.store, session)
+    if found.user.metadata.get(AGENT_TASK) and not order.agent:
+        raise OrcaError("That was a task for an agent.", hint="Let the agent do it again: send the line once more.")
+    return found
 
 
 def _sent(context: TurnContext, session: Session, order: Order) -> Accepted:
     text, files, spans = with_files(order.text, order.attachments)
     _keep_images(context, order)
     spans = sorted([*mark_pasted(order.text, order.pasted), *spans])
-    facts = {name: value for name, value in ((PASTED, spans), (ATTACHMENTS, files)) if value}
+    known = ((PASTED, spans), (ATTACHMENTS, files), (AGENT_TASK, order.agent))
+    facts = {name: value for name, value in known if value}
     user = context.store.add_message(
         session.id,
         "user",
@@ -80,8 +85,6 @@ def _gone_on_with(store: Store, session: Session) -> Accepted:
         raise TurnInProgress("The reply is still on its way.", hint="Wait for it, or stop it first.")
     if tip.role != "assistant" or calls_of(tip):
         return Accepted(session, user, tip)
-    if tip.metadata.get(AGENT_RUN):
-        raise OrcaError("An agent's reply cannot be gone on with.", hint="Let the agent do the task again.")
     if tip.state == "complete" and tip.metadata.get("finish_reason") != "length":
         raise OrcaError("The newest reply is whole.", hint="Ask for more in a message, or let it be answered again.")
     return Accepted(session, user, path[-2], tip)

@@ -47,7 +47,9 @@ class AgentTurn(Turn):
         self._subagents = subagents
         self._name = name
         self._task_text = task
-        order = Order("send", typed(name, task)) if message_id is None else Order("retry", message_id=message_id)
+        order = Order("send", typed(name, task), agent=name)
+        if message_id is not None:
+            order = Order("retry", message_id=message_id, agent=name)
         super().__init__(context, session_id, order, ended=ended)
 
     async def _answer(self, accepted: Accepted) -> None:

@@ -60,6 +60,8 @@ class Order:
     use_memory: bool = True
     pasted: Sequence[str] = ()
     attachments: Sequence[Attachment] = ()
+    agent: str = ""
+    """The agent that is to do it; empty: the model of the session answers."""
 
 
 @dataclass(frozen=True, slots=True)

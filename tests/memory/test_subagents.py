@@ -11,7 +11,7 @@ import pytest
 
 from memory.config import Settings
 from memory.errors import NotFoundError, ServerFailed, ToolFailed, ToolsUnsupported
-from memory.events import SubagentDelta, SubagentFinished, SubagentStarted, ToolFinished
+from memory.events import SubagentDelta, SubagentFinished, SubagentStarted, ToolFinished, TurnFailed
 from memory.provider.base import FinishPart, UsagePart
 from memory.store.run_store import INTERRUPTED
 from memory.subagents.conversation import AGENT_WITHOUT_TOOLS, LAST_ROUND
@@ -418,6 +418,22 @@ async def test_by_hand_a_task_can_be_done_again_beside_the_first_result(home: Pa
         await events_of(again)
         assert [message.content for message in core.store.path(session.id)] == ["/agent a find it", "Forty-three."]
         assert [one.content for one in siblings(core.store, first.id)] == ["Forty-two.", "Forty-three."]
+        assert chat.main.requests == []
+
+
+@pytest.mark.parametrize("reply", ["complete", "failed", "none"])
+async def test_by_hand_no_task_goes_to_the_model_of_the_session(home: Path, reply: str) -> None:
+    script: list[Any] = [[ServerFailed("Broken.")]] if reply == "failed" else ["Forty-two."]
+    async with core_with(home, {MAIN: ["x"], "a": script}, settings_with(agents(a=()))) as (core, chat):
+        session = core.store.create_session()
+        await events_of(core.engine.run_agent(session.id, core.subagents, "a", "find it"))
+        user, answer = core.store.path(session.id)
+        if reply == "none":  # orca was killed while the agent worked
+            core.store.update_session(session.id, tip_message_id=user.id)
+        for turn in (core.engine.retry, core.engine.continue_reply):
+            (failed,) = await events_of(turn(session.id))
+            assert isinstance(failed, TurnFailed)
+        assert [message.id for message in core.store.messages(session.id)] == [user.id, answer.id]
         assert chat.main.requests == []
 
 

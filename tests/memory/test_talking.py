@@ -17,7 +17,7 @@ from memory.provider import factory
 from memory.provider.base import ChatModel, FinishPart, ReasoningPart, TextPart
 from memory.provider.scripted import ScriptedChat
 from memory.store.base import ROOT, Store
-from memory.store.run_store import AGENT_RUN
+from memory.store.run_store import AGENT_RUN, AGENT_TASK
 from memory.turns.forks import above, places, siblings, switch, tree
 
 
@@ -306,7 +306,7 @@ async def test_only_what_is_not_whole_is_gone_on_with(home: Path) -> None:
 async def test_an_agents_reply_is_not_gone_on_with(home: Path) -> None:
     async with opened(home, scripted("never"), settings=settings()) as core:
         session = core.store.create_session()
-        core.store.add_message(session.id, "user", "/agent coder do it")
+        core.store.add_message(session.id, "user", "/agent coder do it", metadata={AGENT_TASK: "coder"})
         core.store.add_message(session.id, "assistant", "half", state="stopped", metadata={AGENT_RUN: 1})
         (failed,) = await events_of(core.engine.continue_reply(session.id))
         assert isinstance(failed, TurnFailed)
