@@ -28,6 +28,15 @@ TEXTS: dict[str, str] = {
     "In the editor": "输入框中",
     "In the transcript": "对话中",
     "In lists": "列表中",
+    # Keys of lists
+    "Up": "上",
+    "Down": "下",
+    "Page up": "上一页",
+    "Page down": "下一页",
+    "First": "第一项",
+    "Last": "最后一项",
+    "Choose": "选择",
+    "Filter": "筛选",
     # Names of fields
     "Provider": "提供方",
     "Key": "密钥",
