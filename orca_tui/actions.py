@@ -1,6 +1,5 @@
 """What the registry's commands do: one method a command, named like it. The argument is what was typed after it."""
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from functools import partial
 from keyword import iskeyword
@@ -149,15 +148,6 @@ class Actions(
         if self._app.conversation is not None:
             await self._app.conversation.refresh()
 
-    def _prompt(self, command: str) -> None:
-        """Begin a command in the composer for the user to complete; a draft stays as it is."""
-        chat = self._app.chat
-        if chat.composer.text:
-            chat.hint_line.say(_("Type {command} and what you mean, on a line of its own", command=command.strip()))
-        else:
-            chat.composer.load_text(command)
-        chat.composer.focus()
-
     async def _set_theme(self, name: str) -> None:
         self._app.theme = name
         await self._save("ui.theme", name)
@@ -166,12 +156,6 @@ class Actions(
         await self._save("ui.language", name)
         set_language("en" if name == "en" else "zh" if name == "zh" else "auto")
         self._app.language_changed()
-
-    async def _save(self, key: str, value: str) -> None:
-        from orca_tui.settings_file import set_value
-
-        await asyncio.to_thread(set_value, self._app.home, key, value)
-        self._app.reload_settings()
 
 
 def _method(name: str) -> str:

@@ -56,6 +56,11 @@ class StandardToolbox:
         """The tools that are there."""
         return tuple(self._tools)
 
+    @property
+    def all_specs(self) -> tuple[ToolSpec, ...]:
+        """What is there, whether or not it may be offered in some session."""
+        return tuple(tool.spec for tool in self._tools.values())
+
     def add(self, tool: Tool, *, keeps_time: bool = False, incognito: bool = True) -> None:
         """Add a tool, in the place of one of the same name.
 

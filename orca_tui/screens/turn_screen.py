@@ -174,8 +174,8 @@ class TurnScreen(SideColumns):
     def _run_entry(self, run: "SubagentRun") -> str:
         """The transcript key of the call that a run answers, else its own."""
         if run.id not in self._run_calls:
-            taken = tuple(self._run_calls.values())
-            call_id = calling(run.agent_name, run.task, self.messages, [one for one in taken if one])
+            taken = set(self._run_calls.values())
+            call_id = calling(run.agent_name, run.task, self.messages, lambda one: self._call_key(one) not in taken)
             self._run_calls[run.id] = self._call_key(call_id) if call_id is not None else ""
         return self._run_calls[run.id] or run_key(run.id)
 
