@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 from memory.errors import OrcaError
 from memory.options import SessionOptions
 from memory.text import label
+from orca_tui.action_base import ActionBase
 from orca_tui.i18n import _
 from orca_tui.settings_room import ONLY_HERE
 
 if TYPE_CHECKING:
-    from orca_tui.app import OrcaApp
-    from orca_tui.conversation import Conversation
+    pass
 
 OURS = frozenset(
     {"model", "messages", "stream", "stream_options", "tools", "tool_choice", "n", "max_completion_tokens"}
@@ -23,13 +23,8 @@ _NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 _FALSE = frozenset({"none", "default", "reset", "off"})
 
 
-class AnsweringActions:
+class AnsweringActions(ActionBase):
     """One method a command, named like it."""
-
-    _app: "OrcaApp"
-
-    def _talk(self) -> "Conversation":
-        raise NotImplementedError
 
     async def model(self, argument: str) -> None:
         """Choose who answers: from a list, or by name for this session only."""

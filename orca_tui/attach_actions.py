@@ -5,19 +5,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memory.errors import OrcaError
+from orca_tui.action_base import ActionBase
 from orca_tui.attaching import paths_in, read
 from orca_tui.i18n import _
 
 if TYPE_CHECKING:
-    from orca_tui.app import OrcaApp
+    pass
 
 MOST_FILES = 20
 
 
-class AttachActions:
+class AttachActions(ActionBase):
     """One method a command, named like it."""
-
-    _app: "OrcaApp"
 
     async def attach(self, argument: str) -> None:
         """Let files go along with the next message: those that are named, or the one whose path was pasted."""
@@ -42,6 +41,3 @@ class AttachActions:
         if text != before:
             composer.restore(text, composer.pasted_in(before))
         composer.focus()
-
-    def _prompt(self, command: str) -> None:
-        raise NotImplementedError

@@ -5,17 +5,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memory.text import label
+from orca_tui.action_base import ActionBase
 from orca_tui.i18n import _
 
 if TYPE_CHECKING:
     from memory.core import Core
-    from orca_tui.app import OrcaApp
 
 
-class SafetyActions:
+class SafetyActions(ActionBase):
     """One method a command, named like it."""
-
-    _app: "OrcaApp"
 
     async def backup(self, argument: str) -> None:
         """A verified copy of the database, among the automatic ones or where it is said. Raises `StoreError`."""

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 from memory.store.base import Store
 from memory.text import label
 from memory.types import Scope
+from orca_tui.action_base import ActionBase
 from orca_tui.i18n import _
 from orca_tui.screens.choose import Choice, Choose
 
 if TYPE_CHECKING:
-    from orca_tui.app import OrcaApp
-    from orca_tui.conversation import Conversation
+    pass
 
 LOOKED_AT = 2000
 """Sessions and memories, the newest, in which projects are looked for."""
@@ -19,16 +19,8 @@ COUNTED = 1000
 LONGEST = 64
 
 
-class ScopeActions:
+class ScopeActions(ActionBase):
     """Mixed into the actions."""
-
-    _app: "OrcaApp"
-
-    def _talk(self) -> "Conversation":
-        raise NotImplementedError
-
-    async def _save(self, key: str, value: str) -> None:
-        raise NotImplementedError
 
     async def scope(self, argument: str) -> None:
         """`user`, or `project NAME`; without an argument a list. It holds for sessions that begin from now on."""

@@ -4,35 +4,16 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from memory.errors import NotFoundError, OrcaError
-from memory.types import ItemKind, Message
+from orca_tui.action_base import ActionBase
 from orca_tui.i18n import _
 
 if TYPE_CHECKING:
-    from textual.screen import Screen
-
     from memory.searching import Results
-    from orca_tui.app import OrcaApp
-    from orca_tui.conversation import Conversation
-    from orca_tui.memory_desk import MemoryDesk
     from orca_tui.screens.search import Place
 
 
-class SearchActions:
+class SearchActions(ActionBase):
     """Mixed into the actions."""
-
-    _app: "OrcaApp"
-
-    def _talk(self) -> "Conversation":
-        raise NotImplementedError
-
-    def _desk(self) -> "MemoryDesk":
-        raise NotImplementedError
-
-    async def _look(self, screen: "Screen[Message | None]") -> None:
-        raise NotImplementedError
-
-    async def _show_page(self, kind: ItemKind, item_id: int) -> None:
-        raise NotImplementedError
 
     async def search(self, argument: str) -> None:
         """Search messages, summaries and memories; again: away with it."""

@@ -7,24 +7,19 @@ from memory.errors import OrcaError
 from memory.store.ledger import Ledger
 from memory.text import label
 from memory.types import Session, SessionState
+from orca_tui.action_base import ActionBase
 from orca_tui.i18n import _
 from orca_tui.session_keys import shown
 
 if TYPE_CHECKING:
-    from orca_tui.app import OrcaApp
-    from orca_tui.conversation import Conversation
+    pass
 
 NAMED = 60
 """Characters of a title that a remark names."""
 
 
-class SessionActions:
+class SessionActions(ActionBase):
     """One method a command, named like it."""
-
-    _app: "OrcaApp"
-
-    def _talk(self) -> "Conversation":
-        raise NotImplementedError
 
     async def archive(self, _argument: str) -> None:
         """Archive the open session, or bring it back."""

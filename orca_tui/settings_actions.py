@@ -2,17 +2,15 @@
 
 from typing import TYPE_CHECKING
 
+from orca_tui.action_base import ActionBase
 from orca_tui.i18n import _
 
 if TYPE_CHECKING:
-    from orca_tui.app import OrcaApp
     from orca_tui.settings_pages import PageName
 
 
-class SettingsActions:
+class SettingsActions(ActionBase):
     """One method a command, named like it."""
-
-    _app: "OrcaApp"
 
     async def suspend(self, _argument: str) -> None:
         """Back to the shell until `fg`."""

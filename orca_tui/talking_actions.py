@@ -5,7 +5,6 @@ import asyncio
 from memory.errors import OrcaError
 from memory.text import label
 from memory.turns import forks
-from memory.types import Message
 from orca_tui.answering_actions import AnsweringActions
 from orca_tui.attach_actions import AttachActions
 from orca_tui.attaching import written_of
@@ -118,6 +117,3 @@ class TalkingActions(AnsweringActions, AttachActions):
     def _require_rest(self) -> None:
         if self._talk().busy:
             raise OrcaError(_("The reply is still being written; Esc stops it"))
-
-    def _reply(self, argument: str) -> "Message | None":
-        raise NotImplementedError

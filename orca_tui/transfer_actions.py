@@ -39,9 +39,6 @@ class TransferActions(SessionActions):
             await talk.refresh()
             talk.core.queue.wake()
 
-    def _prompt(self, command: str) -> None:
-        raise NotImplementedError
-
     async def _export_one(self, session: Session) -> str:
         return await self._export_to(session, "")
 
