@@ -2,12 +2,11 @@
 
 import sys
 import traceback
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events, on
-from textual.app import App
 from textual.binding import BindingsMap
 from textual.command import CommandPalette
 from textual.content import Content
@@ -16,8 +15,7 @@ from textual.screen import Screen
 from textual.widgets import TextArea
 
 from memory.config import Home, Settings
-from memory.errors import OrcaError
-from memory.text import clean, label
+from memory.text import label
 from orca_tui import commands, keys
 from orca_tui.draft import DraftKeeper
 from orca_tui.elsewhere import Elsewhere
@@ -25,7 +23,7 @@ from orca_tui.i18n import _, set_language
 from orca_tui.leaving import Leaving
 from orca_tui.memory_room import MemoryRoom
 from orca_tui.messages import CommandChosen, ContextShown, CoreChanged, TurnEnded
-from orca_tui.safe import RenderGuard, safe_link
+from orca_tui.safe import RenderGuard
 from orca_tui.screens.chat import ChatScreen
 from orca_tui.sending import Sending
 from orca_tui.session_room import SessionRoom
@@ -33,13 +31,10 @@ from orca_tui.settings_room import SettingsRoom
 from orca_tui.startup import Startup
 from orca_tui.talking_room import TalkingRoom
 from orca_tui.terminal import write_log
-from orca_tui.terminal_room import TerminalRoom
 from orca_tui.themes import VARIABLES, variable_defaults
 from orca_tui.theming import ThemeShelf
-from orca_tui.trace_room import TraceRoom
 from orca_tui.transcript_room import TranscriptRoom
 from orca_tui.widgets.composer import Composer
-from orca_tui.work import start
 
 if TYPE_CHECKING:
     from memory.clock import Clock
@@ -60,12 +55,9 @@ class OrcaApp(
     MemoryRoom,
     SettingsRoom,
     SessionRoom,
-    TraceRoom,
     TranscriptRoom,
-    TerminalRoom,
     TalkingRoom,
     Elsewhere,
-    App[object],
     inherit_bindings=False,
 ):
     """The terminal app. `chat` and `embedder` replace what the settings would choose (tests, demo)."""
@@ -161,10 +153,6 @@ class OrcaApp(
             text = "\n".join(label(problem) for problem in problems[:5])
             self.notify(text, title=_("Settings"), severity="warning", timeout=10, markup=False)
 
-    def spawn(self, name: str, work: Callable[..., Coroutine[Any, Any, None]], *args: object) -> None:
-        """Run `work(*args)` as a worker of the app."""
-        start(self, name, work, *args)
-
     # what is typed, chosen and reported
 
     def on_command_chosen(self, event: CommandChosen) -> None:
@@ -216,19 +204,7 @@ class OrcaApp(
 
         background.show(self, message.event)
 
-    def tell_error(self, error: OrcaError) -> None:
-        """An error of a command: shown for a while, in the corner."""
-        text = f"{error}\n{error.hint}" if error.hint else str(error)
-        title = "" if type(error) is OrcaError else _(error.title)
-        self.notify(clean(text), title=title, severity="error", timeout=10, markup=False)
-
     # commands
-
-    async def run_command(self, name: str, argument: str = "") -> None:
-        """Run a command of the registry."""
-        from orca_tui.actions import Actions
-
-        await Actions(self).run(name, argument)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """While another screen lies over the chat, only a few commands have their keys."""
@@ -260,12 +236,6 @@ class OrcaApp(
         """The palette, with our words."""
         if not CommandPalette.is_open(self):
             self.push_screen(CommandPalette(placeholder=_("Find a command"), id="--command-palette"))
-
-    def open_url(self, url: str, *, new_tab: bool = True) -> None:
-        """Only http and https, and only when somebody asked."""
-        link = safe_link(url)
-        if link is not None:
-            super().open_url(link, new_tab=new_tab)
 
     # the end
 

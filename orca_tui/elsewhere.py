@@ -1,12 +1,13 @@
 """The app's part about other instances: what they change in the same home shows here while this window has focus."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from memory.errors import NotFoundError, StoreError
 from orca_tui.i18n import _
+from orca_tui.room import Room
 
 if TYPE_CHECKING:
     from textual import events
@@ -14,24 +15,16 @@ if TYPE_CHECKING:
 
     from memory.core import Core
     from orca_tui.conversation import Conversation
-    from orca_tui.screens.chat import ChatScreen
 
 INTERVAL = 4.0
 """Seconds between two looks; each asks the database for one number."""
 
 
-class Elsewhere:
-    """Mixed into the app."""
+class Elsewhere(Room):
+    """Joined in the app."""
 
-    core: "Core | None"
-    conversation: "Conversation | None"
-    chat: "ChatScreen"
     _elsewhere_timer: "Timer | None" = None
     _elsewhere_seen: int | None = None
-
-    def spawn(self, name: str, work: Callable[..., Coroutine[Any, Any, None]], *args: object) -> None:
-        """Run `work(*args)` as a worker of the app."""
-        raise NotImplementedError
 
     def watch_elsewhere(self, every: Callable[[float, Callable[[], None]], "Timer"]) -> None:
         """Begin to look; `every` is the app's `set_interval`."""

@@ -1,17 +1,15 @@
 """The app's part about memory: what the sidebar and its keys ask for."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from orca_tui.room import Room
 from orca_tui.work import start
 
 if TYPE_CHECKING:
     from memory.types import ItemKind
     from orca_tui.actions import Actions
-    from orca_tui.conversation import Conversation
     from orca_tui.messages import DeedAsked
-    from orca_tui.screens.chat import ChatScreen
     from orca_tui.widgets.memory_sidebar import MemorySidebar
 
 
@@ -19,15 +17,8 @@ REST = 0.12
 """Seconds that the transcript's cursor must rest on a reply."""
 
 
-class MemoryRoom:
-    """Mixed into the app. Handlers run as workers, since they may ask the user."""
-
-    chat: "ChatScreen"
-    conversation: "Conversation | None"
-
-    def spawn(self, name: str, work: Callable[..., Coroutine[Any, Any, None]], *args: object) -> None:
-        """Run `work(*args)` as a worker of the app."""
-        raise NotImplementedError
+class MemoryRoom(Room):
+    """Joined in the app. Handlers run as workers, since they may ask the user."""
 
     def on_memory_sidebar_item_chosen(self, event: "MemorySidebar.ItemChosen") -> None:
         """Show what was chosen: a message in its place, the rest in full."""
@@ -35,7 +26,7 @@ class MemoryRoom:
 
     def on_transcript_cursor_moved(self) -> None:
         """The sidebar follows the reply under the transcript's cursor, when it rests."""
-        start(self, "follow", self._follow_cursor, exclusive=True)  # type: ignore[arg-type] # it is mixed into the app
+        start(self, "follow", self._follow_cursor, exclusive=True)
 
     async def _follow_cursor(self) -> None:
         await asyncio.sleep(REST)
@@ -58,6 +49,5 @@ class MemoryRoom:
         await self._actions().deed(deed, kind, item_id)
 
     def _actions(self) -> "Actions":
-        from orca_tui.actions import Actions
 
-        return Actions(self)  # type: ignore[arg-type] # it is mixed into the app
+        return self.actions

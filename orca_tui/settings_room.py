@@ -1,19 +1,15 @@
 """The app's part about settings: who answers, language and theme, and what is said about a file that cannot be read."""
 
-from collections.abc import Callable, Coroutine, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from memory.config import Home, Settings
 from memory.errors import OrcaError
 from orca_tui import commands
 from orca_tui.i18n import _
+from orca_tui.room import Room
 
 if TYPE_CHECKING:
-    from memory.core import Core
     from memory.provider.base import ChatModel
-    from orca_tui.conversation import Conversation
-    from orca_tui.screens.chat import ChatScreen
     from orca_tui.screens.model_picker import OnlyHere
     from orca_tui.startup import Startup
 
@@ -22,26 +18,10 @@ ONLY_HERE = "only here"
 """Argument of the command `model`: ask for the model of the open session."""
 
 
-class SettingsRoom:
-    """Mixed into the app."""
+class SettingsRoom(Room):
+    """Joined in the app."""
 
-    home: Home
-    settings: Settings
-    env: Mapping[str, str] | None
-    core: "Core | None"
-    chat: "ChatScreen"
-    conversation: "Conversation | None"
-    push_screen: Callable[..., Any]
-    theme: Any
     _startup: "Startup"
-
-    def spawn(self, name: str, work: Callable[..., Coroutine[Any, Any, None]], *args: object) -> None:
-        """Run `work(*args)` as a worker of the app."""
-        raise NotImplementedError
-
-    async def run_command(self, name: str, argument: str = "") -> None:
-        """Run a command of the registry."""
-        raise NotImplementedError
 
     def choose_model(self, *, first_run: bool = False) -> None:
         """Open the choices; what was picked has already answered a test call and is saved."""

@@ -1,44 +1,30 @@
 """The app's part about what is being written: files, edits and messages that wait, shown above the composer."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from orca_tui.i18n import _
 from orca_tui.messages import PathChanged, SessionShown, TurnEnded
 from orca_tui.queueing import Queue
+from orca_tui.terminal_room import TerminalRoom
 from orca_tui.widgets.safe_editor import SafeEditor
 from orca_tui.widgets.tray import Chip, Tray
 from orca_tui.writing import Writing, edit_told
 
 if TYPE_CHECKING:
     from orca_tui.bridge import LiveTurn
-    from orca_tui.conversation import Conversation
-    from orca_tui.keys import Keymap
-    from orca_tui.screens.chat import ChatScreen
 
 
-class TalkingRoom:
-    """Mixed into the app."""
+class TalkingRoom(TerminalRoom):
+    """Joined in the app."""
 
-    chat: "ChatScreen"
-    conversation: "Conversation | None"
-    keymap: "Keymap"
     writing: Writing
     queue: Queue
 
-    def spawn(self, name: str, work: Callable[..., Coroutine[Any, Any, None]], *args: object) -> None:
-        """Run `work(*args)` as a worker of the app."""
-        raise NotImplementedError
-
-    def reply_over(self, live: "LiveTurn") -> None:
-        """Say so when nobody looks."""
-        raise NotImplementedError
-
     def run_talk(self) -> None:
         """Give the composer what it asks about its keys."""
-        self.writing = Writing(self)  # type: ignore[arg-type] # it is mixed into the app
-        self.queue = Queue(self)  # type: ignore[arg-type]
+        self.writing = Writing(self.whole)
+        self.queue = Queue(self.whole)
         self.chat.writing = self.writing
 
     def show_tray(self) -> None:
@@ -103,6 +89,5 @@ class TalkingRoom:
             self.spawn("command", self._attach_offered)
 
     async def _attach_offered(self) -> None:
-        from orca_tui.actions import Actions
 
-        await Actions(self).run("attach")  # type: ignore[arg-type] # it is mixed into the app
+        await self.actions.run("attach")

@@ -2,20 +2,19 @@
 
 import asyncio
 import os
-from collections.abc import Callable, Coroutine, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from memory.errors import OrcaError, StoreError
 from orca_tui import terminal_signs
 from orca_tui.i18n import _
 from orca_tui.messages import SessionNamed
+from orca_tui.room import Room
 
 if TYPE_CHECKING:
-    from memory.config import Settings
-    from memory.core import Core
     from orca_tui.bridge import LiveTurn
 
 PAUSE = 0.7
@@ -24,19 +23,9 @@ LONG = 8.0
 """Seconds from which the end of a reply is worth a notice."""
 
 
-class TerminalRoom:
-    """Mixed into the app."""
+class TerminalRoom(Room):
+    """Joined in the app."""
 
-    settings: "Settings"
-    core: "Core | None"
-    env: Mapping[str, str] | None
-    app_focus: Any
-    action_suspend_process: Callable[[], None]
-    app_resume_signal: Any
-    refresh: Callable[..., Any]
-    _driver: Any
-    batch_update: Callable[..., Any]
-    suspend: Callable[..., Any]
     is_lent = False
     """Whether another program has the terminal."""
     _typed_at = 0.0
@@ -47,10 +36,6 @@ class TerminalRoom:
     def _touched(self) -> asyncio.Event:
         """Set from the first key on."""
         return asyncio.Event()
-
-    def spawn(self, name: str, work: Callable[..., Coroutine[Any, Any, None]], *args: object) -> None:
-        """Run `work(*args)` as a worker of the app."""
-        raise NotImplementedError
 
     def was_typed(self) -> None:
         """A key came, or a paste."""

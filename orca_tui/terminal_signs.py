@@ -37,7 +37,7 @@ def has_titles(env: Mapping[str, str]) -> bool:
 def way(kind: NotificationKind, env: Mapping[str, str]) -> Way:
     """How a notice is given in this terminal. Inside tmux and screen only the bell gets through."""
     if kind in ("bell", "desktop", "off"):
-        return kind  # type: ignore[return-value] # mypy does not narrow a Literal by `in`
+        return kind
     term, program = env.get("TERM", ""), env.get("TERM_PROGRAM", "")
     if kind == "auto" and (env.get("TMUX") or env.get("STY")):
         return "bell"

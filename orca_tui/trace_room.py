@@ -1,20 +1,18 @@
 """The app's part about agents and tools: the question before a tool runs, the panel of agents at work, their traces."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from memory.errors import OrcaError, StoreError
 from memory.text import label
 from orca_tui.i18n import _
 from orca_tui.messages import SessionShown, TurnEnded
+from orca_tui.terminal_room import TerminalRoom
 from orca_tui.traces import Traces
 
 if TYPE_CHECKING:
     from memory.core import Core
     from orca_tui.approval import Approval
-    from orca_tui.keys import Keymap
-    from orca_tui.screens.chat import ChatScreen
     from orca_tui.widgets.trace_list import TraceList
     from orca_tui.widgets.trace_panel import TracePanel
 
@@ -22,28 +20,12 @@ TOLD = 3
 """Interrupted agents that are named."""
 
 
-class TraceRoom:
-    """Mixed into the app."""
+class TraceRoom(TerminalRoom):
+    """Joined in the app."""
 
-    chat: "ChatScreen"
-    core: "Core | None"
-    keymap: "Keymap"
-    app_focus: Any
-    notify: Callable[..., None]
-    push_screen: Callable[..., Any]
-    set_timer: Callable[..., Any]
-    give_notice: Callable[[str], Coroutine[Any, Any, None]]
     _traces: Traces | None = None
     _panel: "TracePanel | None" = None
     _approval: "Approval | None" = None
-
-    def spawn(self, name: str, work: Callable[..., Coroutine[Any, Any, None]], *args: object) -> None:
-        """Run `work(*args)` as a worker of the app."""
-        raise NotImplementedError
-
-    def tell_error(self, error: OrcaError) -> None:
-        """Show an error that the user can act on."""
-        raise NotImplementedError
 
     @property
     def traces(self) -> Traces:
@@ -56,7 +38,7 @@ class TraceRoom:
         """Ask before tools run, show agents at work, and say which ones the end of orca had cut."""
         from orca_tui.approval import Approval
 
-        self._approval = Approval(self, core)  # type: ignore[arg-type] # it is mixed into the app
+        self._approval = Approval(self.whole, core)
         self.traces.watch(self._runs_changed)
         self.chat.transcript.has_runs = self._has_runs
         self.chat.composer.choices["agent"] = lambda: [

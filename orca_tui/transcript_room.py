@@ -2,18 +2,16 @@
 
 import asyncio
 import os
-from collections.abc import Callable, Coroutine, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from memory.errors import OrcaError
 from orca_tui import clipboard
 from orca_tui.figures import count
 from orca_tui.i18n import _
+from orca_tui.trace_room import TraceRoom
 
 if TYPE_CHECKING:
-    from textual.driver import Driver
-
-    from orca_tui.screens.chat import ChatScreen
     from orca_tui.widgets.transcript import Transcript
 
 MESSAGE_DEEDS = (
@@ -23,34 +21,8 @@ MESSAGE_DEEDS = (
 """Deeds that `orca_tui.transcript_actions` does."""
 
 
-class TranscriptRoom:
-    """Mixed into the app."""
-
-    chat: "ChatScreen"
-    env: Mapping[str, str] | None
-    is_headless: bool
-    _driver: "Driver | None"
-    _clipboard: str
-
-    def spawn(self, name: str, work: Callable[..., Coroutine[Any, Any, None]], *args: object) -> None:
-        """Run `work(*args)` as a worker of the app."""
-        raise NotImplementedError
-
-    def tell_error(self, error: OrcaError) -> None:
-        """Show an error that the user can act on."""
-        raise NotImplementedError
-
-    def open_url(self, url: str, *, new_tab: bool = True) -> None:
-        """Only http and https, and only when somebody asked."""
-        raise NotImplementedError
-
-    def runs_at(self, key: str) -> list[int]:
-        """The runs of agents that belong to an entry."""
-        raise NotImplementedError
-
-    async def open_traces(self, run_id: int | None = None) -> None:
-        """The agents of the open session."""
-        raise NotImplementedError
+class TranscriptRoom(TraceRoom):
+    """Joined in the app."""
 
     def on_transcript_link_clicked(self, event: "Transcript.LinkClicked") -> None:
         """The target is said before the browser has it."""
@@ -82,10 +54,9 @@ class TranscriptRoom:
         self.copy_to_clipboard("\n\n".join(await asyncio.to_thread(code_in, source)))
 
     async def _do_message_deed(self, deed: str, key: str) -> None:
-        from orca_tui.actions import Actions
 
         try:
-            await Actions(self).message_deed(deed, key)  # type: ignore[arg-type] # it is mixed into the app
+            await self.actions.message_deed(deed, key)
         except OrcaError as error:
             self.tell_error(error)
 
