@@ -24,9 +24,9 @@ from orca_tui.transfer_actions import TransferActions
 
 
 class Actions(
-    TalkingActions,
     SettingsActions,
     TranscriptActions,
+    TalkingActions,
     TransferActions,
     SearchActions,
     ScopeActions,

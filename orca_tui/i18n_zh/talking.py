@@ -99,7 +99,7 @@ TEXTS: dict[str, str] = {
     "max_tokens is a whole number from 1 to 9,999,999.": "max_tokens 是 1 到 9,999,999 的整数。",
     "temperature, max_tokens, top_p, seed, …": "可设：temperature、max_tokens、top_p、seed……",
     "There are no personas yet.": "还没有角色。",
-    "/set temperature 0.3 · /set max_tokens 500 · /set reset": "例：/set temperature 0.3 · /set max_tokens 500 · /set reset",
+    "/set temperature 0.3 · /set max_tokens 500 · /set reset": "例：/set temperature 0.3 · /set max_tokens 500",
     "Add a section [personas.NAME] with a prompt to config.toml, or use /settings.": "在 config.toml 里加一节 [personas.名字] 并写 prompt，或用 /settings。",
     "There is no persona “{name}”.": "没有角色“{name}”。",
     "Enter takes it · ↓ to what the server has · Esc leaves it as it is": "Enter 使用 · ↓ 看服务器上的模型 · Esc 不变",
