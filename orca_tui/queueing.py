@@ -105,7 +105,7 @@ class Queue:
         if any(one.held for one in mine):
             why = _("waiting: {n} · the reply before did not end well, so nothing is sent by itself", n=len(mine))
             return f"{why} · {_('Enter in the empty line sends, ↑ takes back')}"
-        return _("waiting: {n} · sent when the reply has ended well · ↑ takes the last one back", n=len(mine))
+        return _("waiting: {n} · sent when the reply has ended well · ↑ takes back", n=len(mine))
 
     def changed(self) -> None:
         """Show it, and keep it."""

@@ -124,7 +124,7 @@ TEXTS: dict[str, str] = {
     "What the editor left cannot be read; the text is as it was.": "无法读取编辑器保存的内容；文本保持原样。",
     # messages that wait
     "waiting: {n}": "排队：{n}",
-    "waiting: {n} · sent when the reply has ended well · ↑ takes the last one back": "排队：{n} · 回复正常结束后发送 · ↑ 取回最后一条",
+    "waiting: {n} · sent when the reply has ended well · ↑ takes back": "排队：{n} · 回复正常结束后发送 · ↑ 取回",
     "waiting: {n} · the reply before did not end well, so nothing is sent by itself": "排队：{n} · 上一条回复未正常结束，不会自动发送",
     "Enter in the empty line sends, ↑ takes back": "空行按 Enter 发送，↑ 取回",
     "No message waits in this session.": "本会话没有排队的消息。",
