@@ -1,9 +1,10 @@
 """The part of the store's protocol that keeps the runs of subagents. See `memory.store.base` for what holds for all."""
 
 from collections.abc import Mapping
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from memory.types import RunState, SubagentRun
+if TYPE_CHECKING:  # the app's first frame waits for these constants, not for all values
+    from memory.types import RunState, SubagentRun
 
 AGENT_CALL = "agent_call"
 """The tool by which a model calls an agent. What it gives is never looked through for memories."""
@@ -28,7 +29,7 @@ class RunStore(Protocol):
 
     def add_subagent_run(
         self, parent_msg_id: int, agent_name: str, task: str, *, parent_run_id: int | None, owner: Mapping[str, Any]
-    ) -> SubagentRun:
+    ) -> ""SubagentRun"":
         """Store a run that begins now, in state `running`, below a message and (when one called it) below a run."""
         ...
 
@@ -39,25 +40,25 @@ class RunStore(Protocol):
     def end_subagent_run(
         self,
         run_id: int,
-        state: RunState,
+        state: ""RunState"",
         content: str,
         *,
         role: Literal["assistant", "system"] = "assistant",
         token_count: int,
         subtree_tokens: int,
         truncated: bool = False,
-    ) -> SubagentRun:
+    ) -> ""SubagentRun"":
         """Store the end of a run: its whole reply, or (role `system`) why there is none. The caller keeps to limits."""
         ...
 
-    def subagent_run(self, run_id: int) -> SubagentRun:
+    def subagent_run(self, run_id: int) -> "SubagentRun":
         """One run."""
         ...
 
-    def subagent_runs(self, session_id: str, *, message_id: int | None = None) -> list[SubagentRun]:
+    def subagent_runs(self, session_id: str, *, message_id: int | None = None) -> ""list[SubagentRun]"":
         """The runs of a session, or of one of its messages, in the order in which they began."""
         ...
 
-    def recover_subagent_runs(self, is_alive: OwnerCheck) -> list[SubagentRun]:
+    def recover_subagent_runs(self, is_alive: OwnerCheck) -> ""list[SubagentRun]"":
         """Mark runs that a process which is gone left `running` as `stopped`, and tell which. See `INTERRUPTED`."""
         ...
