@@ -15,6 +15,7 @@ from memory.recalling.calls import (
     OLD_SHARE,
     fitting_tail,
     shortened,
+    tokens_at_most,
     tokens_of,
     tokens_of_tools,
     units,
@@ -85,8 +86,8 @@ class Assembler:
         """The prompt of a job. Raises leaves of `StoreError`."""
         budgets = tier_budgets(job.window.tokens, settings)
         old = max(LEAST_TOKENS, budgets.total // OLD_SHARE)
-        path = units([shortened(message, old, self._counter) for message in job.path])
-        costs, tail = self._costs(job, budgets, path)
+        path = units(job.path)
+        costs, tail = self._costs(job, budgets, path, old)
         shown = self._surely_shown(path, budgets, costs)
         shorts, longs, fitted = self._chosen(job, budgets, path, costs, shown)
         shown = _ids(path[fitted.start :])
@@ -95,10 +96,10 @@ class Assembler:
             shown = _ids(path[fitted.start :])
         short = [pick for pick in shorts[: fitted.short_term] if not _repeats(pick, shown)]
         long = [pick for pick in longs[: fitted.long_term] if not _repeats(pick, shown)]
-        working = [message for unit in path[fitted.start :] for message in unit]
+        working = [shortened(message, old, self._counter) for unit in path[fitted.start :] for message in unit]
         recalled = (*[pick.item for pick in long], *[pick.item for pick in short])
-        spent = costs.fixed + sum(costs.units[fitted.start :]) + sum(item.tokens for item in recalled)
         items = [_working_item(message, self._cost(message)) for message in (*working, *tail)]
+        spent = costs.system + sum(item.tokens for item in (*items, *recalled))
         report = ContextReport(
             window=job.window,
             budget=budgets.total,
@@ -132,13 +133,18 @@ class Assembler:
         )
         return Prompt(messages, report, recalled, tainted, bool(images), job.asked, job.nonce)
 
-    def _costs(self, job: Job, budgets: TierBudgets, path: Sequence[Sequence[Message]]) -> tuple[_Costs, list[Message]]:
-        """What all this costs, and the turn so far, cut to the room beside the newest user message."""
+    def _costs(
+        self, job: Job, budgets: TierBudgets, path: Sequence[Sequence[Message]], old: int
+    ) -> tuple[_Costs, list[Message]]:
+        """What all this costs, and the turn so far, cut to the room beside the newest user message.
+
+        Results of earlier turns count as cut to `old` tokens; they are cut only when they go.
+        """
         system = self._counter.count_message("system", job.system_prompt) if job.system_prompt.strip() else 0
         system += tokens_of_tools(job.tools, self._counter)
         if job.note:
             system += self._counter.count_message("user", job.note)
-        each = tuple(sum(self._cost(message) for message in unit) for unit in path)
+        each = tuple(sum(self._cost(message, old) for message in unit) for unit in path)
         newest = each[-1] if each else 0
         limit = max(LEAST_TOKENS, budgets.total // NEW_SHARE)
         tail = fitting_tail(job.tail, budgets.total - system - newest, limit, self._counter)
@@ -172,10 +178,13 @@ class Assembler:
         )
         return shorts, longs, fitted
 
-    def _cost(self, message: Message) -> int:
+    def _cost(self, message: Message, limit: int | None = None) -> int:
+        """`limit`: what a result is to be cut to."""
         partial = message.role == "assistant" and message.state != "complete"
         pictures = min(len(images_of(message)), MOST) * IMAGE_TOKENS
-        return tokens_of(message, self._counter) + (CUT_OFF_TOKENS if partial else 0) + pictures
+        counter = self._counter
+        tokens = tokens_of(message, counter) if limit is None else tokens_at_most(message, limit, counter)
+        return tokens + (CUT_OFF_TOKENS if partial else 0) + pictures
 
 
 def without_newest(report: ContextReport) -> ContextReport:

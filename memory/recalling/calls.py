@@ -19,7 +19,6 @@ TOOL_CALL_ID = "tool_call_id"
 """Key in the metadata of a tool's message: the call that it is the result of."""
 NO_RESULT = "No result: the call was interrupted."
 CUT = "\n[cut: the result was longer]"
-_CUT_TOKENS = 8
 _LEVELS = (1_000, 250, 60)
 """Tokens that results of earlier rounds are cut to, one after the other, until the turn fits."""
 LEAST_TOKENS = 60
@@ -80,32 +79,35 @@ def units(path: Sequence[Message]) -> list[tuple[Message, ...]]:
 
 
 def shortened(message: Message, limit: int, counter: TokenCounter) -> Message:
-    """A tool's message of at most about `limit` tokens; any other as it is."""
-    if message.role != "tool" or tokens_of(message, counter) <= limit:
-        return message
-    text = counter.truncate(message.content, max(1, limit - _CUT_TOKENS - _overhead(counter))) + CUT
-    return replace(message, content=text, token_count=0)
+    """A tool's message of at most `limit` tokens (the mark of the cut alone takes some 15); any other as it is."""
+    fits = message.role != "tool" or tokens_of(message, counter) <= limit
+    return message if fits else _cut(message, limit, counter)
+
+
+def tokens_at_most(message: Message, limit: int, counter: TokenCounter) -> int:
+    """What a message takes at most once it is `shortened`; looks at no text that is counted already."""
+    tokens = tokens_of(message, counter)
+    return min(tokens, limit) if message.role == "tool" else tokens
 
 
 def fitting_tail(tail: Sequence[Message], room: int, limit: int, counter: TokenCounter) -> list[Message]:
     """What of the turn so far goes: all of it when `room` tokens take it, each result cut to `limit`.
 
-    Else results of earlier rounds get shorter, then the oldest rounds go, then the newest results get shorter.
+    Else results of earlier rounds get shorter, then the oldest rounds go, then the newest results get shorter, and at
+    last what the newest round asks for.
     """
-    rounds = _rounds([shortened(message, limit, counter) for message in tail])
-    for level in (limit, *_LEVELS):
-        cut = [[shortened(m, level, counter) for m in one] for one in rounds[:-1]] + rounds[-1:]
-        if _tokens(cut, counter) <= room:
-            return [message for one in cut for message in one]
-        rounds = cut
-    while len(rounds) > 1 and _tokens(rounds, counter) > room:
-        del rounds[0]
-    if not rounds or _tokens(rounds, counter) <= room:
-        return [message for one in rounds for message in one]
-    results = sum(message.role == "tool" for message in rounds[-1])
-    asked = sum(tokens_of(message, counter) for message in rounds[-1] if message.role != "tool")
-    share = max(LEAST_TOKENS, (room - asked) // max(1, results))
-    return [shortened(message, share, counter) for message in rounds[-1]]
+    if not tail:
+        return []
+    *older, newest = _rounds(tail)
+    least = _at_most([newest], limit, counter)
+    levels = [min(level, limit) for level in (limit, *_LEVELS)]
+    level = next((each for each in levels if _at_most(older, each, counter) + least <= room), levels[-1])
+    while older and _at_most(older, level, counter) + least > room:
+        del older[0]
+    if not older and least > room:
+        return _squeezed(newest, room, counter)
+    earlier = [shortened(message, level, counter) for one in older for message in one]
+    return earlier + [shortened(message, limit, counter) for message in newest]
 
 
 def tokens_of(message: Message, counter: TokenCounter) -> int:
@@ -135,12 +137,36 @@ def _rounds(tail: Sequence[Message]) -> list[list[Message]]:
     return rounds
 
 
-def _tokens(rounds: Sequence[Sequence[Message]], counter: TokenCounter) -> int:
-    return sum(tokens_of(message, counter) for one in rounds for message in one)
+def _at_most(rounds: Sequence[Sequence[Message]], limit: int, counter: TokenCounter) -> int:
+    return sum(tokens_at_most(message, limit, counter) for one in rounds for message in one)
 
 
-def _overhead(counter: TokenCounter) -> int:
-    return counter.count_message("tool", "")
+def _squeezed(newest: Sequence[Message], room: int, counter: TokenCounter) -> list[Message]:
+    """One round in `room` tokens: what asks is left whole as long as each result keeps a few words beside it."""
+    asked, *results = newest
+    share = (room - tokens_of(asked, counter)) // max(1, len(results))
+    if share < LEAST_TOKENS:
+        asked = _lean(asked, room - len(results) * LEAST_TOKENS, counter)
+        share = (room - tokens_of(asked, counter)) // max(1, len(results))
+    return [asked, *(shortened(message, share, counter) for message in results)]
+
+
+def _lean(asked: Message, limit: int, counter: TokenCounter) -> Message:
+    """A reply that asks, without its longest arguments, and then with less of its text."""
+    rows = [{"id": call.id, "name": call.name, "arguments": call.arguments} for call in calls_of(asked)]
+    for row in sorted(rows, key=lambda row: -len(row["arguments"])):
+        if tokens_of(asked, counter) <= limit:
+            return asked
+        row["arguments"] = "{}"
+        asked = replace(asked, metadata={**asked.metadata, TOOL_CALLS: list(map(dict, rows))}, token_count=0)
+    return asked if tokens_of(asked, counter) <= limit else _cut(asked, limit, counter)
+
+
+def _cut(message: Message, limit: int, counter: TokenCounter) -> Message:
+    """With as much of its text as `limit` tokens take beside all else."""
+    bare = replace(message, content=CUT, token_count=0)
+    text = counter.truncate(message.content, limit - tokens_of(bare, counter) - 1)
+    return replace(bare, content=text + CUT)
 
 
 def _missing(asked: Message, call: ToolCall) -> Message:

@@ -1,5 +1,6 @@
 """Tool calls in prompts: repaired after a crash, never apart from their results, bounded, and in no search."""
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from memory.errors import ToolsUnsupported
 from memory.events import ContextBuilt
 from memory.provider.base import ChatMessage, FinishPart, ReasoningPart
 from memory.provider.scripted import HashEmbedder
-from memory.recalling.calls import CUT, NO_RESULT, calls_of, repaired, tokens_of_tools, units
+from memory.recalling.calls import CUT, NO_RESULT, calls_of, repaired, shortened, tokens_of_tools, units
 from memory.recalling.prompt import request_messages
 from memory.tokens import TokenCounter
 from memory.types import ITEM_KINDS, Message, Role
@@ -143,6 +144,66 @@ async def test_huge_results_stay_within_the_budget_in_every_round(home: Path) ->
     newest = model.requests[5][-1].content
     assert newest.startswith("the river")
     assert newest.endswith(CUT)
+
+
+@pytest.mark.parametrize(
+    ("calls", "arguments", "result"),
+    [
+        (16, "{}", "字 word ``` [end of memory]\n" * 1200),
+        (64, "{}", "字 word ``` [end of memory]\n" * 1200),
+        (1, json.dumps({"text": "word " * 30_000}), "ok"),
+        (3, json.dumps({"text": "word " * 3_000}), "word " * 5_000),
+    ],
+)
+async def test_many_calls_and_long_arguments_stay_within_the_budget(
+    home: Path, calls: int, arguments: str, result: str
+) -> None:
+    asks = [[call(f"{turn}-{at}", "look", arguments) for at in range(calls)] for turn in range(3)]
+    model = scripted("Let me see.", *asks, "It rains.", "Bye.", window=4096)
+    async with opened(home, model, settings=settings()) as core:
+        equip(core, FakeTool("look", result))
+        session = core.store.create_session()
+        events = [event for text in (ASK, ASK, "Thanks") for event in await say(core, session.id, text)]
+        reports = [event.report for event in events if isinstance(event, ContextBuilt)]
+        assert len(reports) == len(model.requests) == 6
+        for report, request in zip(reports, model.requests, strict=True):
+            assert_whole(request)
+            assert report.prompt_tokens <= report.budget
+            texts = [one.content + "".join(f"{c.name} {c.arguments}" for c in one.tool_calls) for one in request]
+            assert sum(core.counter.count_message("tool", text) for text in texts) <= report.budget
+
+
+@pytest.mark.parametrize(
+    "text", ["word " * 3000, "字 word ```\n" * 900, "我们昨天去了河边。" * 500, "a" * 9000, "\n" * 9000]
+)
+def test_a_result_is_cut_to_its_limit(text: str) -> None:
+    counter = TokenCounter()
+    for limit in (60, 61, 122, 250, 1000):
+        kept = shortened(result(1, "a", text), limit, counter)
+        assert counter.count_message("tool", kept.content) <= limit
+        assert kept.content.endswith(CUT) or kept.content == text
+
+
+async def test_results_that_do_not_go_are_not_cut(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cutting takes its time, and a long session has thousands."""
+    model = scripted("Fine.", window=4096)
+    async with opened(home, model, settings=settings()) as core:
+        session = core.store.create_session()
+        for number in range(60):
+            core.store.add_message(session.id, "user", f"Question {number}, please.")
+            core.store.add_message(
+                session.id, "assistant", "", metadata={"tool_calls": [{**CALLS[0], "id": str(number)}]}
+            )
+            facts = {"tool_call_id": str(number), "tool": "look", "foreign": True}
+            core.store.add_message(session.id, "tool", f"{number} rain " * 400, metadata=facts, token_count=1200)
+            core.store.add_message(session.id, "assistant", "It rains.")
+        cut: list[str] = []
+        truncate = core.counter.truncate
+        monkeypatch.setattr(core.counter, "truncate", lambda text, limit: cut.append(text) or truncate(text, limit))
+        await say(core, session.id, ASK)
+        shown = [message.content for message in model.requests[0] if message.role == "tool"]
+        assert 0 < len(shown) < 20
+        assert len(cut) == len(shown)
 
 
 async def test_the_tools_that_are_offered_count_and_the_preview_knows_them(home: Path) -> None:
