@@ -13,7 +13,7 @@ from memory.text import label
 MAX_ROWS = 8
 
 Entry = tuple[str, str]
-"""What is put into the text, and one line about it."""
+"""What is put into the text, and one line about it. Of a path without such a line only the last part is shown."""
 
 
 def matching(entries: Sequence[Entry], typed: str) -> list[Entry]:
@@ -87,16 +87,16 @@ class Completions(Widget, can_focus=False):
 
     def render(self) -> Content:
         """The rows around the cursor."""
-        width = max((len(label(name, 60)) for name, _about in self._entries), default=0)
+        width = max((len(_shown(entry)) for entry in self._entries), default=0)
         top = self._top()
         rows = []
-        for place, (name, about) in enumerate(self._entries[top : top + MAX_ROWS], top):
+        for place, entry in enumerate(self._entries[top : top + MAX_ROWS], top):
             chosen = place == self.index
             style = "$cursor-foreground on $cursor-background" if chosen else ""
             row = Content.assemble(
                 ("› " if chosen else "  ", style),
-                (f"{label(name, 60):<{width}}", f"bold {style}" if chosen else "$primary"),
-                (f"  {label(about, 80)} ", style or "$muted"),
+                (f"{_shown(entry):<{width}}", f"bold {style}" if chosen else "$primary"),
+                (f"  {label(entry[1], 80)} ", style or "$muted"),
             )
             rows.append(row)
         return Content("\n").join(rows)
@@ -111,3 +111,8 @@ class Completions(Widget, can_focus=False):
         place = self._top() + event.get_content_offset_capture(self).y
         if 0 <= place < len(self._entries):
             self._on_choose(self._entries[place][0])
+
+
+def _shown(entry: Entry) -> str:
+    name, about = entry
+    return label(name if about else name[name.rstrip("/").rfind("/") + 1 :], 60)
