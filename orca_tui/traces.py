@@ -7,10 +7,11 @@ is kept of a stream is bounded; the rows hold what is stored.
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from memory.events import SubagentDelta, SubagentFinished, SubagentStarted
-from memory.types import SubagentRun
+if TYPE_CHECKING:
+    from memory.events import SubagentDelta, SubagentFinished, SubagentStarted
+    from memory.types import SubagentRun
 
 RATE = 8
 """Times a second that watchers are told."""
@@ -76,8 +77,10 @@ class Traces:
 
     # what happens
 
-    def take(self, event: SubagentStarted | SubagentDelta | SubagentFinished) -> None:
+    def take(self, event: "SubagentStarted | SubagentDelta | SubagentFinished") -> None:
         """Something happened to a run."""
+        from memory.events import SubagentDelta, SubagentFinished, SubagentStarted
+
         match event:
             case SubagentDelta(run_id=run_id, kind=kind, text=text):
                 stream = self._stream(run_id)
@@ -95,7 +98,7 @@ class Traces:
                 self._drop_old()
                 self._tell_later(run.id)
 
-    def learn(self, runs: Iterable[SubagentRun]) -> None:
+    def learn(self, runs: "Iterable[SubagentRun]") -> None:
         """Rows as they are stored; a run that has ended here is not begun again by an older row."""
         for run in runs:
             known = self._runs.get(run.id)
@@ -115,7 +118,7 @@ class Traces:
 
     # what is known
 
-    def of(self, session_id: str | None) -> list[tuple[int, SubagentRun]]:
+    def of(self, session_id: str | None) -> "list[tuple[int, SubagentRun]]":
         """The runs of a session as a tree: callers before those that they called, each with its depth from 0."""
         runs = {run.id: run for run in self._runs.values() if run.session_id == session_id}
         below: dict[int | None, list[SubagentRun]] = {}
@@ -129,7 +132,7 @@ class Traces:
             waiting += [(depth + 1, child) for child in reversed(below.get(run.id, []))]
         return found
 
-    def run(self, run_id: int) -> SubagentRun | None:
+    def run(self, run_id: int) -> "SubagentRun | None":
         """One run."""
         return self._runs.get(run_id)
 
@@ -137,32 +140,32 @@ class Traces:
         """What it said while somebody listened; `None` when nobody did."""
         return self._streams.get(run_id)
 
-    def running(self, session_id: str | None) -> list[SubagentRun]:
+    def running(self, session_id: str | None) -> "list[SubagentRun]":
         """Those of a session that are on their way."""
         return [run for run in self._runs.values() if run.session_id == session_id and run.state == "running"]
 
-    def below(self, message_ids: Iterable[int]) -> list[SubagentRun]:
+    def below(self, message_ids: Iterable[int]) -> "list[SubagentRun]":
         """The runs that messages called for, in the order in which they began."""
         wanted = set(message_ids)
         return sorted((run for run in self._runs.values() if run.parent_msg_id in wanted), key=lambda run: run.id)
 
-    def tokens(self, run: SubagentRun) -> tuple[int, int]:
+    def tokens(self, run: "SubagentRun") -> tuple[int, int]:
         """What a run has used itself, and with those that it called."""
         if run.state != "running":
             return run.token_count, run.subtree_tokens
         own = self._own(run)
         return own, own + sum(self.tokens(child)[1] for child in self._children(run.id))
 
-    def step(self, run: SubagentRun) -> str:
+    def step(self, run: "SubagentRun") -> str:
         """What a run does now (foreign text, or an English source of `_`); empty when it does not say."""
         stream = self._streams.get(run.id)
         return stream.steps[-1] if stream and stream.steps and run.state == "running" else ""
 
-    def _own(self, run: SubagentRun) -> int:
+    def _own(self, run: "SubagentRun") -> int:
         stream = self._streams.get(run.id)
         return stream.tokens if stream else run.token_count
 
-    def _children(self, run_id: int) -> list[SubagentRun]:
+    def _children(self, run_id: int) -> "list[SubagentRun]":
         return [run for run in self._runs.values() if run.parent_run_id == run_id]
 
     def _stream(self, run_id: int) -> Stream:
