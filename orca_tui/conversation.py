@@ -248,7 +248,6 @@ class Conversation(Forking):
         newest = next((message for message in reversed(self._view.messages) if message.role == "assistant"), None)
         reply = self._view.picked_reply() or newest
         is_earlier = newest is not None and reply is not None and reply.id != newest.id
-        self.shown_reply = reply.id if reply is not None else None
         if is_earlier:
             live = None
         self._looks += 1
@@ -272,6 +271,7 @@ class Conversation(Forking):
             self._view.status.update_status(project=project or "")
             self._view.show_inbox(waiting)
             self._view.show_memory(shown)
+            self.shown_reply = reply.id if reply is not None else None
 
     async def measure(self) -> ContextWindow:
         """The model's context window; asked once a model."""

@@ -171,8 +171,8 @@ class TranscriptCursor(TranscriptView):
 
     def action_last(self) -> None:
         """To the last entry and the end, and follow it."""
-        self.action_scroll_end()
         self._set_cursor(len(self._ledger.items) - 1)
+        self.action_scroll_end()
 
     def action_page_up(self) -> None:
         """One page up; a row stays in view."""
@@ -189,7 +189,7 @@ class TranscriptCursor(TranscriptView):
     def action_scroll_end(self) -> None:
         """To the end, and follow it."""
         if self.has_focus:
-            self._cursor = len(self._ledger.items) - 1
+            self._set_cursor(len(self._ledger.items) - 1)
         self._follow(True)
         self._show()
 
