@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from memory.recalling.search_query import FilterName, Problem, SearchQuery
 from orca_tui.i18n import _
 
-SPANS = ("today", "7d", "1m", "1y")
+SPANS = ("today", "7d", "1mo", "1y")
 """What the key for `since` goes through."""
 KINDS = ("message", "summary", "memory")
 ROLES = ("user", "assistant")
@@ -70,7 +70,7 @@ def without(text: str, query: SearchQuery, name: FilterName) -> str:
 def problem_said(problem: Problem) -> str:
     """A filter that was not understood, as a sentence."""
     if not problem.allowed:
-        return _("“{value}” is no time: write 2026-11-01, 2026-11, today, 3d or 2w", value=problem.value)
+        return _("“{value}” is no time: write 2026-11-01, 2026-11, today, 2h, 3d or 1mo", value=problem.value)
     known = ", ".join(problem.allowed)
     if problem.value_is_free:
         return _(

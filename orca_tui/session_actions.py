@@ -101,7 +101,6 @@ class SessionActions(ActionBase):
         self._leave(session)
         copies = await asyncio.to_thread(store.erase_session, session.id, actor="user")
         await talk.core.drop_files()
-        await talk.core.drop_files()
         talk.moved[:] = [one for one in talk.moved if one[0] != session.id]
         said = _("Erased for good: {text}", text=label(session.title, NAMED) or _("Untitled"))
         if copies:

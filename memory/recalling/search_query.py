@@ -40,8 +40,17 @@ HERE = "this"
 _HERE = frozenset((HERE, "here", "本会话", "此"))
 _TOKEN = re.compile(r"([^\s:：\"]{1,20})[:：](\"[^\"]*\"|[^\s\"]*)|\"[^\"]*\"|\S+")
 _NEAR_NAME = re.compile(r"[a-z]{2,12}|[\u4e00-\u9fff]{1,4}", re.IGNORECASE)
-_BACK = re.compile(r"(\d{1,4})(h|d|w|m|y|小时|天|周|月|年)")
-_HOURS = {"h": 1, "小时": 1, "d": 24, "天": 24, "w": 168, "周": 168, "m": 730, "月": 730, "y": 8766, "年": 8766}
+_BACK = re.compile(r"(\d{1,6})\s*(s|min|mo|m|h|d|w|y|秒|分钟|小时|天|周|个月|月|年)")
+_UNITS: dict[str, timedelta] = {
+    **dict.fromkeys(("s", "秒"), timedelta(seconds=1)),
+    **dict.fromkeys(("m", "min", "分钟"), timedelta(minutes=1)),
+    **dict.fromkeys(("h", "小时"), timedelta(hours=1)),
+    **dict.fromkeys(("d", "天"), timedelta(days=1)),
+    **dict.fromkeys(("w", "周"), timedelta(weeks=1)),
+    **dict.fromkeys(("mo", "个月", "月"), timedelta(hours=730)),
+    **dict.fromkeys(("y", "年"), timedelta(hours=8766)),
+}
+"""What a number may be followed by; `m` is minutes and `mo` months, here as everywhere."""
 _DATE = re.compile(r"(\d{4})(?:[-/.](\d{1,2})(?:[-/.](\d{1,2}))?)?")
 _DAYS = {"today": 0, "今天": 0, "yesterday": 1, "昨天": 1}
 
@@ -186,13 +195,14 @@ class _Reading:
 
 
 def time_of(text: str, now: str, *, end: bool = False) -> str:
-    """A moment: `2026-11-01`, `2026-11`, `2026`, `today`, `3d`, or a whole ISO time; of a span its beginning, or `end`.
+    """A moment: `2026-11-01`, `2026-11`, `2026`, `today`, a whole ISO time, or back from now: `30m`, `2h`, `3d`, `2w`,
+    `1mo`, `1y`. Of a span its beginning, or `end`.
 
     Raises `ValueError` or `OverflowError` when it is none.
     """
     text = text.strip().casefold()
     if back := _BACK.fullmatch(text):
-        return to_iso(from_iso(now) - timedelta(hours=int(back[1]) * _HOURS[back[2]]))
+        return to_iso(from_iso(now) - int(back[1]) * _UNITS[back[2]])
     if text in _DAYS:
         day = from_iso(now).astimezone().replace(hour=0, minute=0, second=0, microsecond=0, tzinfo=None)
         begin = day - timedelta(days=_DAYS[text])

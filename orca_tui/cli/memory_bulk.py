@@ -84,7 +84,7 @@ def _plan(curator: "Curator", arguments: Namespace) -> "PrunePlan":
 
 def _rollback(curator: "Curator", arguments: Namespace) -> int:
     since = given_time(arguments.time)
-    until = given_time(arguments.until) if arguments.until else None
+    until = given_time(arguments.until, end=True) if arguments.until else None
     scope = None
     if arguments.project is not None:
         scope = replace(curator.default_scope, project=arguments.project or None)

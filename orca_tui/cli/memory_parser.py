@@ -94,7 +94,7 @@ class MemoryGrammar:
         undo.add_argument("steps", nargs="?", type=_id, default=1, metavar="N")
         undo.add_argument("--event", type=_id, metavar="ID", help="the change with this id (see: memory history)")
         rollback = self._action("rollback", "give memories the state that they had at a time; shows it before")
-        rollback.add_argument("time", metavar="TIME", help="2026-03-01T12:00, or back from now: 30m, 2h, 3d")
+        rollback.add_argument("time", metavar="TIME", help="2026-03-01T12:00, or back from now: 30m (minutes), 2h, 3d, 1mo (months)")
         rollback.add_argument("--until", metavar="TIME", help="undo only what was changed up to then")
         rollback.add_argument("--branch", metavar="NAME", help="only in this branch")
         rollback.add_argument("--project", metavar="NAME", help="only of this project; '' for none")

@@ -1,7 +1,6 @@
 """What the memory commands share: opening, printing, asking, reading texts and times."""
 
 import os
-import re
 import shlex
 import subprocess
 import sys
@@ -9,11 +8,10 @@ import tempfile
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memory.clock import SystemClock, to_iso
+from memory.clock import SystemClock
 from memory.config import Home
 from memory.errors import ConfigError, OrcaError
 from memory.settings import load_settings
@@ -29,8 +27,6 @@ SNIPPET = 300
 """Characters of a text that are shown in a list."""
 MAX_TEXT = 100_000
 """Bytes of a memory's text that are read from stdin."""
-_BACK = re.compile(r"(\d{1,6})\s*([smhdw])")
-_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
 @contextmanager
@@ -107,17 +103,17 @@ def edited_text(home: Home, text: str) -> str:
         path.unlink(missing_ok=True)
 
 
-def given_time(text: str) -> str:
-    """A time as it is stored: `30m`, `2h`, `3d` back from now, or ISO-8601 (local without an offset).
+def given_time(text: str, *, end: bool = False) -> str:
+    """A time as it is stored, from what searches take as well: `30m`, `2h`, `3d`, `1mo` back from now, a date, or
+    ISO-8601 (local without an offset). `end`: of a date, its end.
 
     Raises `ConfigError`.
     """
-    back = _BACK.fullmatch(text.strip())
+    from memory.recalling.search_query import time_of
+
     try:
-        if back:
-            return to_iso(datetime.now(UTC) - timedelta(**{_UNITS[back[2]]: int(back[1])}))
-        return to_iso(datetime.fromisoformat(text.strip()).astimezone(UTC))
+        return time_of(text, SystemClock().now(), end=end)
     except (ValueError, OverflowError) as error:
         raise ConfigError(
-            f"{label(text, 40)!r} is no time.", hint="For example 2026-03-01T12:00, or 30m, 2h, 3d back from now."
+            f"{label(text, 40)!r} is no time.", hint="For example 2026-03-01T12:00, or back from now: 30m (minutes), 2h, 3d, 1mo (months)."
         ) from error

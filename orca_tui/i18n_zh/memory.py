@@ -14,7 +14,9 @@ TEXTS: dict[str, str] = {
     "this project": "当前项目",
     "no project": "无项目",
     "Roll memory back": "回滚记忆",
-    "to how it was: 30m, 2h, 3d ago, or 2026-11-01T12:00": "回到：30m、2h、3d 之前，或 2026-11-01T12:00",
+    "to how it was: 30m (minutes), 2h, 3d, 1mo ago, or 2026-11-01T12:00": (
+        "回到：30m（分钟）、2h、3d、1mo（月）之前，或 2026-11-01T12:00"
+    ),
     "only what changed until (empty: now)": "仅限此前的改动（空：现在）",
     "This would put back {n}:": "将恢复 {n} 条：",
     "Nothing has changed since then.": "此后没有改动。",

@@ -49,7 +49,7 @@ TEXTS: dict[str, str] = {
     "{n} of {total}": "第 {n} 条，共 {total} 条",
     "found by words only: meaning could not be looked at in time": "仅按词语查找：来不及按含义查找",
     "the newest first": "最新的在前",
-    "“{value}” is no time: write 2026-11-01, 2026-11, today, 3d or 2w": (
+    "“{value}” is no time: write 2026-11-01, 2026-11, today, 2h, 3d or 1mo": (
         "“{value}”不是时间：请写 2026-11-01、2026-11、今天、3天 或 2周"
     ),
     "There is no filter “{name}”, it is searched as words; there are {known}": (

@@ -62,7 +62,7 @@ class RollbackScreen(ModalScreen[str]):
         with Vertical(classes="dialog"):
             yield Static(Content(_("Roll memory back")), classes="dialog-title", markup=False)
             yield Static(
-                Content.styled(_("to how it was: 30m, 2h, 3d ago, or 2026-11-01T12:00"), "$muted"), markup=False
+                Content.styled(_("to how it was: 30m (minutes), 2h, 3d, 1mo ago, or 2026-11-01T12:00"), "$muted"), markup=False
             )
             yield Input("1h", compact=True, id="since")
             yield Static(Content.styled(_("only what changed until (empty: now)"), "$muted"), markup=False)
@@ -115,7 +115,7 @@ class RollbackScreen(ModalScreen[str]):
         branch, scope = self.query_one("#branch", Dial).value, self.query_one("#scope", Dial).value
         return _Asked(
             given_time(self.query_one("#since", Input).value),
-            given_time(until) if until else None,
+            given_time(until, end=True) if until else None,
             None if branch == self._any else branch,
             None if scope == self._any else self._desk.scope,
         )

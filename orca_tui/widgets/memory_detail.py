@@ -26,7 +26,19 @@ class MemoryDetail(LineList):
     """Scrolls; has no cursor. Enter opens the source."""
 
     BINDINGS = memory_bindings(
-        "trash", "archive", "pin", "edit", "promote", "demote", "accept", "reject", "restore", "erase", "undo", "undo_this", "source"
+        "trash",
+        "archive",
+        "pin",
+        "edit",
+        "promote",
+        "demote",
+        "accept",
+        "reject",
+        "restore",
+        "erase",
+        "undo",
+        "undo_this",
+        "source",
     )
 
     class Left(Message):

@@ -72,7 +72,9 @@ class MemoryHead(Widget):
             name = tab_word(tab)
             start = line.cell_length
             if tab == self._tab:
-                line += Content.assemble(("‹", "$primary"), (name, "bold $heading"), (f" {shown}" if shown else "", "bold"))
+                line += Content.assemble(
+                    ("‹", "$primary"), (name, "bold $heading"), (f" {shown}" if shown else "", "bold")
+                )
                 line += Content.styled("›", "$primary")
             elif short:
                 line += Content.assemble((f" {name}", "$muted"), (f" {number}" if number else "", "$muted"))
