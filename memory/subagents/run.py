@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from memory.config import AgentSettings, ToolsSettings
-from memory.errors import OrcaError, StoreError
+from memory.errors import NotFoundError, OrcaError, StoreError
 from memory.events import SubagentDelta, SubagentFinished, SubagentStarted
 from memory.provider.base import ChatModel
 from memory.store.base import Store
@@ -267,6 +267,8 @@ class Run:
         for wait in RETRY_WAITS:
             try:
                 return await asyncio.to_thread(write)
+            except NotFoundError:  # its session is deleted
+                break
             except StoreError as problem:
                 log.warning("the end of a run could not be stored, trying again: %s", problem)
                 await asyncio.sleep(wait)

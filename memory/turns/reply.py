@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from memory.clock import Clock
-from memory.errors import BadReply, OrcaError, StoreError, ToolsNotOffered
+from memory.errors import BadReply, NotFoundError, OrcaError, StoreError, ToolsNotOffered
 from memory.provider.base import ToolCall
 from memory.recalling.calls import TOOL_CALLS, text_to_count
 from memory.store.base import Store
@@ -179,6 +179,8 @@ class ReplyDraft:
         for wait in RETRY_WAITS:
             try:
                 return await asyncio.to_thread(self.write, state, error)
+            except NotFoundError:  # its session is deleted
+                raise
             except StoreError as problem:
                 log.warning("the end of a reply could not be stored, trying again: %s", problem)
                 await asyncio.sleep(wait)

@@ -386,6 +386,27 @@ async def test_runs_go_with_their_message(home: Path) -> None:
             core.store.subagent_run(run.id)
 
 
+@pytest.mark.parametrize("by_hand", [True, False])
+async def test_a_session_that_is_deleted_meanwhile_leaves_nothing_and_is_not_tried_again(
+    home: Path, by_hand: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    gate = asyncio.Event()
+    scripts = {MAIN: [[agent_call("a", "go")], "fine"], "a": [["half ", gate, "whole"]]}
+    async with core_with(home, scripts, settings_with(agents(a=()))) as (core, _):
+        session = core.store.create_session()
+        turn = core.engine.start(session.id, "please go")
+        if by_hand:
+            await turn.aclose()
+            turn = core.engine.run_agent(session.id, core.subagents, "a", "go")
+        await until(lambda: core.subagents.live and core.subagents.tokens(core.subagents.live[0].id))
+        core.store.erase_session(session.id, actor="user")
+        gate.set()
+        assert isinstance((await events_of(turn))[-1], TurnFailed)
+        assert core.subagents.live == ()
+        assert no_tasks_left()
+        assert "trying again" not in caplog.text
+
+
 async def test_by_hand_the_task_is_a_message_and_the_summary_its_reply(home: Path) -> None:
     scripts = {MAIN: ["I see."], "a": ["The answer is 42."]}
     async with core_with(home, scripts, settings_with(agents(a=()))) as (core, chat):

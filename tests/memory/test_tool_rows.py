@@ -149,11 +149,12 @@ async def test_huge_results_stay_within_the_budget_in_every_round(home: Path) ->
 @pytest.mark.parametrize(
     ("calls", "arguments", "result"),
     [
-        (16, "{}", "字 word ``` [end of memory]\n" * 1200),
-        (64, "{}", "字 word ``` [end of memory]\n" * 1200),
+        (16, "{}", "字 word ``` [end of memory]\n" * 150),
+        (64, "{}", "字 word ``` [end of memory]\n" * 150),
         (1, json.dumps({"text": "word " * 30_000}), "ok"),
         (3, json.dumps({"text": "word " * 3_000}), "word " * 5_000),
     ],
+    ids=["16", "64", "long", "long and 3"],
 )
 async def test_many_calls_and_long_arguments_stay_within_the_budget(
     home: Path, calls: int, arguments: str, result: str
@@ -174,7 +175,9 @@ async def test_many_calls_and_long_arguments_stay_within_the_budget(
 
 
 @pytest.mark.parametrize(
-    "text", ["word " * 3000, "字 word ```\n" * 900, "我们昨天去了河边。" * 500, "a" * 9000, "\n" * 9000]
+    "text",
+    ["word " * 3000, "字 word ```\n" * 900, "我们昨天去了河边。" * 500, "a" * 9000, "\n" * 9000],
+    ids=["words", "mixed", "Chinese", "run", "lines"],
 )
 def test_a_result_is_cut_to_its_limit(text: str) -> None:
     counter = TokenCounter()
