@@ -37,9 +37,9 @@ def resting(keymap: Keymap) -> Pairs:
 
 def streaming(keymap: Keymap) -> Pairs:
     """While a reply is being written."""
-    return _pairs(
-        keymap, ("stop", _("stop")), ("sidebar", _("memory")), ("sessions", _("sessions")), ("help", _("help"))
-    )
+    stop = _pairs(keymap, ("stop", _("stop")))
+    others = _pairs(keymap, ("sidebar", _("memory")), ("sessions", _("sessions")), ("help", _("help")))
+    return [*stop, ("Enter", _("queue")), *others]
 
 
 def sessions(keymap: Keymap, view: "SessionState") -> Pairs:

@@ -15,10 +15,10 @@ class TalkingActions(AnsweringActions, AttachActions):
     """One method a command, named like it; a name that Python keeps for itself has `_` behind it."""
 
     async def stop(self, _argument: str) -> None:
-        """Put an overlay away, else stop the reply, else leave an edit, else take back what waits, else go back to the
+        """Put an overlay away, else leave an edit, else stop the reply, else take back what waits, else go back to the
         composer."""
         chat = self._app.chat
-        if chat.close_overlay() or self._talk().stop() or self._app.writing.drop_edit():
+        if chat.close_overlay() or self._app.writing.drop_edit() or self._talk().stop():
             return
         if chat.focused is chat.composer and not chat.composer.text:
             self._app.queue.take_all_back()

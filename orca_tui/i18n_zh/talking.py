@@ -128,6 +128,7 @@ TEXTS: dict[str, str] = {
     "waiting: {n} · the reply before did not end well, so nothing is sent by itself": "排队：{n} · 上一条回复未正常结束，不会自动发送",
     "Enter in the empty line sends, ↑ takes back": "空行按 Enter 发送，↑ 取回",
     "No message waits in this session.": "本会话没有排队的消息。",
+    "queue": "排队",
     # edits, forks, the tree
     "editing an earlier message — Enter sends it as a fork, Esc drops the edit": "正在修改较早的消息——Enter 另成一支发送，Esc 放弃修改",
     "There is no reply to go on with yet.": "还没有可以续写的回复。",
