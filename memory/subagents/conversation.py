@@ -20,7 +20,9 @@ from memory.provider.base import (
     UsagePart,
 )
 from memory.provider.streams import ending
+from memory.recalling.calls import tokens_of_tools
 from memory.subagents.agents import tools_of
+from memory.subagents.fitting import SHARE, fitted, tokens_of
 from memory.subagents.reply import MAX_CHARACTERS
 from memory.text import label
 from memory.tokens import TokenCounter
@@ -87,6 +89,8 @@ class Conversation:
         self._answer = _Answer()
         self._said = ""
         """The text of the last reply that had one."""
+        self._room = 0
+        """Tokens that a request takes at most."""
         self._used = 0
         self._asked_with = 0
 
@@ -103,6 +107,7 @@ class Conversation:
     async def run(self, model: ChatModel) -> None:
         """Talk until the agent calls no more tools. Raises `LimitReached` and leaves of `OrcaError`."""
         offered = tools_of(self._agent)
+        self._room = int((await model.context_window()).tokens * SHARE)
         for number in range(1, self._max_rounds + 1):
             if number == self._max_rounds > 1:
                 offered = ()
@@ -134,9 +139,11 @@ class Conversation:
 
     async def _request(self, model: ChatModel, options: ChatOptions) -> _Answer:
         self._answer = answer = _Answer()
-        self._asked_with = await asyncio.to_thread(self._count_prompt)
+        tools = await asyncio.to_thread(tokens_of_tools, options.tools, self._counter)
+        messages = await asyncio.to_thread(fitted, self._messages, self._room - tools, self._counter)
+        self._asked_with = await asyncio.to_thread(tokens_of, messages, self._counter)
         self._check_limit()
-        async with ending(model.stream(tuple(self._messages), options)) as stream:
+        async with ending(model.stream(messages, options)) as stream:
             async for part in stream:
                 self._take(part, answer)
                 self._check_limit()
@@ -186,10 +193,6 @@ class Conversation:
         if state != "done":
             self._tell("step", f"{label(call.name, 60)}: {state}")
         return result
-
-    def _count_prompt(self) -> int:
-        texts = [message.content + "".join(call.arguments for call in message.tool_calls) for message in self._messages]
-        return sum(self._counter.count(text) for text in texts)
 
     def _check_limit(self) -> None:
         if self.tokens > self._agent.max_tokens:

@@ -37,6 +37,7 @@ class RoutedChat:
     name = "routed"
 
     def __init__(self, scripts: Mapping[str, Sequence[Reply]]) -> None:
+        self.window = ContextWindow(32_768, "served")
         self.by_asker = {asker: ScriptedChat(replies) for asker, replies in scripts.items()}
 
     @property
@@ -45,7 +46,7 @@ class RoutedChat:
         return self.by_asker[MAIN]
 
     async def context_window(self) -> ContextWindow:
-        return ContextWindow(32_768, "served")
+        return self.window
 
     async def stream(
         self, messages: Sequence[ChatMessage], options: ChatOptions | None = None

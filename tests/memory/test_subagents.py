@@ -19,7 +19,7 @@ from memory.subagents.reply import MAX_TOKENS
 from memory.tokens import TokenCounter
 from memory.tools.base import Decision, PermissionRequest, ToolContext
 from memory.turns.forks import siblings
-from memory.types import SubagentRun, Usage
+from memory.types import ContextWindow, SubagentRun, Usage
 from tests.helpers import events_of, opened, until
 from tests.memory.agent_support import CALLS, MAIN, agent_call, agents, call, core_with, settings_with
 
@@ -384,6 +384,23 @@ async def test_runs_go_with_their_message(home: Path) -> None:
         core.store.erase_session(context.session.id, actor="user")
         with pytest.raises(NotFoundError):
             core.store.subagent_run(run.id)
+
+
+async def test_large_results_stay_within_the_window_of_the_agents_model(home: Path, tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("word " * 3000)
+    reads = [[call("read_file", number, path=str(tmp_path / "notes.txt")) for number in (1, 2, 3, 4)] for _ in range(5)]
+    sections = {name: replace(one, max_tokens=1_000_000) for name, one in agents(a=("read_file",)).items()}
+    settings = settings_with(sections, roots=(str(tmp_path),), allow=("read_file",))
+    async with core_with(home, {MAIN: ["x"], "a": [*reads, "Done."]}, settings) as (core, chat):
+        chat.window = ContextWindow(8192, "served")
+        outcome = await core.subagents.call("a", "read", await context_of(core))
+        assert (outcome.run.state, outcome.text) == ("complete", "Done.")
+        requests = chat.by_asker["a"].requests
+        assert len(requests) == 6
+        for request in requests:
+            texts = [one.content + "".join(each.arguments for each in one.tool_calls) for one in request]
+            assert sum(map(core.counter.count, texts)) <= 8192 * 0.75
+        assert requests[-1][-1].content.endswith("[cut: the result was longer]")
 
 
 @pytest.mark.parametrize("by_hand", [True, False])
