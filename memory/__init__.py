@@ -32,6 +32,9 @@ if TYPE_CHECKING:
         QueueChanged,
         ReasoningDelta,
         SavingChanged,
+        SubagentDelta,
+        SubagentFinished,
+        SubagentStarted,
         TextDelta,
         ToolFinished,
         ToolsAsked,
@@ -44,10 +47,11 @@ if TYPE_CHECKING:
     )
     from memory.manager import MemoryManager
     from memory.options import SessionOptions
-    from memory.provider.base import ChatMessage, ChatModel, Embedder
+    from memory.provider.base import ChatMessage, ChatModel, Embedder, ToolCall, ToolSpec
     from memory.settings import load_settings
     from memory.store import open_store
     from memory.store.base import Store
+    from memory.tools.base import Approver, Decision, PermissionRequest, Tool, ToolContext, ToolResult
     from memory.turns.attachments import Attachment, load_attachment
     from memory.types import (
         ContextReport,
@@ -60,6 +64,7 @@ if TYPE_CHECKING:
         Scope,
         Session,
         ShortTermMemory,
+        SubagentRun,
         Usage,
     )
 
@@ -80,6 +85,9 @@ _PLACES = {
         "QueueChanged",
         "ReasoningDelta",
         "SavingChanged",
+        "SubagentDelta",
+        "SubagentFinished",
+        "SubagentStarted",
         "TextDelta",
         "ToolFinished",
         "ToolsAsked",
@@ -92,10 +100,11 @@ _PLACES = {
     ),
     "manager": ("MemoryManager",),
     "options": ("SessionOptions",),
-    "provider.base": ("ChatMessage", "ChatModel", "Embedder"),
+    "provider.base": ("ChatMessage", "ChatModel", "Embedder", "ToolCall", "ToolSpec"),
     "settings": ("load_settings",),
     "store": ("open_store",),
     "store.base": ("Store",),
+    "tools.base": ("Approver", "Decision", "PermissionRequest", "Tool", "ToolContext", "ToolResult"),
     "turns.attachments": ("Attachment", "load_attachment"),
     "types": (
         "ContextReport",
@@ -108,12 +117,14 @@ _PLACES = {
         "Scope",
         "Session",
         "ShortTermMemory",
+        "SubagentRun",
         "Usage",
     ),
 }
 _MODULE_OF = {name: f"memory.{module}" for module, names in _PLACES.items() for name in names}
 
 __all__ = [
+    "Approver",
     "Attachment",
     "ChatMessage",
     "ChatModel",
@@ -124,6 +135,7 @@ __all__ = [
     "Core",
     "CoreEvent",
     "Curator",
+    "Decision",
     "Embedder",
     "Engine",
     "Event",
@@ -138,6 +150,7 @@ __all__ = [
     "NewMemory",
     "Noticed",
     "OrcaError",
+    "PermissionRequest",
     "ProviderError",
     "QueueChanged",
     "ReasoningDelta",
@@ -150,9 +163,18 @@ __all__ = [
     "ShortTermMemory",
     "Store",
     "StoreError",
+    "SubagentDelta",
+    "SubagentFinished",
+    "SubagentRun",
+    "SubagentStarted",
     "SystemClock",
     "TextDelta",
+    "Tool",
+    "ToolCall",
+    "ToolContext",
     "ToolFinished",
+    "ToolResult",
+    "ToolSpec",
     "ToolStarted",
     "ToolsAsked",
     "Turn",
