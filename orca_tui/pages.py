@@ -18,6 +18,7 @@ EDITOR_KEYS: tuple[tuple[str, str], ...] = (
     ("Tab, Shift+Tab", "Next or previous part of the screen"),
     ("j k g G", "Move in the transcript and in lists"),
     ("Alt+Z", "Take back what was typed"),
+    ("Backspace", "Before the first letter: leave out the last file"),
     ("Ctrl+C", "Copy what is selected; twice: leave"),
 )
 

@@ -122,6 +122,7 @@ TEXTS: dict[str, str] = {
     "The editor ended with {code}; the text is as it was.": "编辑器以 {code} 退出；文本保持原样。",
     "That text is larger than {n} MB; the text is as it was.": "文本超过 {n} MB；保持原样。",
     "What the editor left cannot be read; the text is as it was.": "无法读取编辑器保存的内容；文本保持原样。",
+    "Before the first letter: leave out the last file": "在首字符前：去掉最后一个附件",
     # messages that wait
     "waiting: {n}": "排队：{n}",
     "waiting: {n} · sent when the reply has ended well · ↑ takes back": "排队：{n} · 回复正常结束后发送 · ↑ 取回",
@@ -141,7 +142,7 @@ TEXTS: dict[str, str] = {
     "This is the first fork": "已是第一个分支",
     "This is the last fork": "已是最后一个分支",
     "There is no message {number} in this session.": "本会话没有编号 {number} 的消息。",
-    "All forks of this session · {n} messages · {forks} forks": "本会话的全部分支 · {n} 条消息 · {forks} 个分叉",
+    "All forks of this session · messages: {n} · forks: {forks}": "本会话的全部分支 · {n} 条消息 · {forks} 个分叉",
     "All forks of this session": "本会话的全部分支",
     "on the path": "当前路径",
     "reading…": "读取中…",

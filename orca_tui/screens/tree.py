@@ -54,7 +54,7 @@ class TreeScreen(Screen[int | None]):
             self.query_one(HintLine).say(str(error))
             return
         forks = sum(1 for node in nodes if node.siblings > 1 and node.place > 1)
-        told = _("All forks of this session · {n} messages · {forks} forks", n=count(len(nodes)), forks=count(forks))
+        told = _("All forks of this session · messages: {n} · forks: {forks}", n=count(len(nodes)), forks=count(forks))
         self.query_one("#tree-title", Static).update(Content(told))
         self.query_one(TreeList).show(nodes, self._start)
 

@@ -245,7 +245,7 @@ async def test_the_tree_shows_all_forks_and_leads_to_each(home: Path) -> None:
         await pilot.press("t")
         await until(pilot, lambda: isinstance(app.screen, TreeScreen) and "Other one." in screen_text(app))
         text = screen_text(app)
-        assert "5 messages · 1 forks" in text
+        assert "messages: 5 · forks: 1" in text
         rows = [line for line in text.splitlines() if "●" in line or "│" in line]
         assert ["●" in row for row in rows[:5]] == [True, False, False, False, True]
         await pilot.press("g", "j", "j", "enter")
