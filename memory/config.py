@@ -243,7 +243,7 @@ class UISettings:
     sessions: bool = True
     cursor_blink: bool = False
     notifications: NotificationKind = "auto"
-    """How a long reply that ends while the terminal is out of focus is told; `auto`: `osc9` where it is known, `bell`."""
+    """How a long reply that ends out of focus is told; `auto`: `osc9` where the terminal knows it, `bell` elsewhere."""
 
 
 @dataclass(frozen=True, slots=True)
