@@ -146,6 +146,11 @@ def unescape(text: str) -> str:
     return text.replace("//", "/", 1) if text.startswith("//") else text
 
 
+def escape(text: str) -> str:
+    """How `text` is written so that `unescape` gives it and it is no command."""
+    return f"/{text}" if text.startswith("//") or parse(text) is not None else text
+
+
 class CommandProvider(Provider):
     """Feeds Textual's command palette from the registry."""
 

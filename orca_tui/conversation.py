@@ -156,7 +156,7 @@ class Conversation(Forking):
         if target.session is None or question is None:
             raise NotFoundError(_("There is nothing to ask again yet."))
         engine, core = self.core.engine, self.core
-        if (asked := agent_task(question, self._view.messages)) is not None:
+        if (asked := agent_task(question)) is not None:
             turn = engine.run_agent(target.session.id, core.subagents, *asked, message_id=question.id)
         else:
             turn = engine.retry(target.session.id, question.id, use_memory=use_memory)

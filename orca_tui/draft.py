@@ -172,7 +172,7 @@ class DraftKeeper:
         app = self._app
         composer, edit, waiting = app.chat.composer, app.writing.editing, app.queue.all
         text = composer.value
-        pieces = [one.outgoing for one in waiting] if edit is None else [edit.draft, *(one.outgoing for one in waiting)]
+        pieces = [*([edit.draft] if edit is not None else []), *(one.outgoing.as_written for one in waiting)]
         return Draft(
             text,
             composer.pasted_in(text),

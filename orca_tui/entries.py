@@ -166,13 +166,10 @@ def stored_error(message: "Message") -> Entry | None:
     return error_entry(key_of(message), error, message.timestamp)
 
 
-def agent_task(question: "Message", path: "Iterable[Message]") -> tuple[str, str] | None:
-    """Name and task when a message of the user's was one for an agent: the reply below it, or its own form, tells."""
-    from memory.store.run_store import AGENT_RUN
+def agent_task(question: "Message") -> tuple[str, str] | None:
+    """Name and task when a message of the user's was one for an agent."""
+    from memory.store.run_store import AGENT_TASK
+    from memory.turns.agent_turn import typed
 
-    below = [one for one in path if one.parent_id == question.id and one.role == "assistant"]
-    command, _blank, rest = question.content.partition(" ")
-    name, _blank, task = rest.partition(" ")
-    if command != "/agent" or not task.strip() or not any(AGENT_RUN in one.metadata for one in below):
-        return None
-    return name, task
+    name = question.metadata.get(AGENT_TASK)
+    return (name, question.content.removeprefix(typed(name, ""))) if isinstance(name, str) and name else None

@@ -1,8 +1,10 @@
 """What is to be sent, whole: the text, what of it was pasted, the files with it, and where it goes in the tree."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from orca_tui import commands
 
 if TYPE_CHECKING:
     from memory.turns.attachments import Attachment
@@ -26,6 +28,11 @@ class Outgoing:
     files: tuple[Attached, ...] = ()
     parent_id: int | None = None
     """Which message it goes below, as a fork; `None`: the newest."""
+
+    @property
+    def as_written(self) -> "Outgoing":
+        """With its text as it stands in the composer."""
+        return replace(self, text=commands.escape(self.text))
 
     @property
     def paths(self) -> tuple[str, ...]:

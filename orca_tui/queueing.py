@@ -117,7 +117,7 @@ class Queue:
         if not back:
             return False
         self._waiting = [one for one in self._waiting if one not in back]
-        self._app.writing.put_before([one.outgoing for one in back])
+        self._app.writing.put_before([one.outgoing.as_written for one in back])
         self.changed()
         self._app.chat.composer.focus()
         return True

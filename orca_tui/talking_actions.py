@@ -3,6 +3,7 @@
 import asyncio
 
 from memory.errors import OrcaError
+from memory.store.run_store import AGENT_TASK
 from memory.text import label
 from memory.turns import forks
 from orca_tui.answering_actions import AnsweringActions
@@ -46,8 +47,13 @@ class TalkingActions(AnsweringActions, AttachActions):
         message = next((one for one in reversed(asked) if number in (None, one.id)), None)
         if message is None:
             raise OrcaError(_("There is no message of yours to edit."))
+        if message.metadata.get(AGENT_TASK):
+            raise OrcaError(
+                _("A task for an agent cannot be edited."),
+                hint=_("/retry lets the agent do it again, /agent gives it another one."),
+            )
         written = await asyncio.to_thread(written_of, message, self._talk().core.files)
-        self._app.writing.edit(message, forks.above(message), written)
+        self._app.writing.edit(message, forks.above(message), written.as_written)
 
     async def unqueue(self, argument: str) -> None:
         """Take back the newest message that waits, or `all` of them."""

@@ -136,6 +136,8 @@ TEXTS: dict[str, str] = {
     "The newest reply is whole; there is nothing to continue.": "最新回复已完整，无需续写。",
     "Ask for more in a message, or let it be answered again with /retry.": "可以发消息继续问，或用 /retry 重新回答。",
     "There is no message of yours to edit.": "没有可修改的消息。",
+    "A task for an agent cannot be edited.": "交给代理的任务不能修改。",
+    "/retry lets the agent do it again, /agent gives it another one.": "/retry 让代理重做，/agent 交给它新任务。",
     "This session has no messages yet.": "本会话还没有消息。",
     "There is no message under the cursor": "光标下没有消息",
     "This message has no forks beside it.": "这条消息没有其他分支。",

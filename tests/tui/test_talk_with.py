@@ -12,11 +12,12 @@ from test_talk import Talker, app_of, at_message, say, shown, talk_app
 from textual import events
 from textual.pilot import Pilot
 
-from memory.config import Home, PersonaSettings
+from memory.config import AgentSettings, Home, PersonaSettings
 from memory.errors import OrcaError
 from orca_tui import external_editor
 from orca_tui.app import OrcaApp
 from orca_tui.attaching import completions, pasted_path, paths_in
+from orca_tui.commands import escape, parse, unescape
 from orca_tui.draft import read_draft
 from orca_tui.external_editor import command_of
 from orca_tui.screens.model_picker import ModelPicker
@@ -340,13 +341,36 @@ def test_which_editor() -> None:
             command_of(env)
 
 
-async def test_editing_keeps_what_an_agent_was_asked(home: Path) -> None:
-    app = talk_app(home, ["One."])
+async def test_a_message_that_looks_like_a_command_is_edited_as_a_message(home: Path) -> None:
+    app = talk_app(home, ["One.", "Two."])
     async with running(app) as pilot:
         await say(pilot, "//agent is a word")
+        assert shown(app)[0] == "/agent is a word"
         await at_message(pilot, 0)
         await pilot.press("e")
-        await until(pilot, lambda: app.writing.editing is not None)
-        await pilot.press("enter")
+        await until(pilot, lambda: app.chat.composer.text == "//agent is a word")
+        await pilot.press("full_stop", "enter")
+        await until(pilot, lambda: shown(app) == ["/agent is a word.", "Two."])
+        assert app.writing.editing is None
+
+
+@pytest.mark.parametrize("text", ["/x", "//x", "/usr/bin", "a\n/b", "/x\ny", "", "/ ", "///"])
+def test_what_is_written_for_a_text_gives_it_and_is_no_command(text: str) -> None:
+    assert unescape(escape(text)) == text
+    assert parse(escape(text)) is None
+
+
+async def test_a_task_for_an_agent_is_done_again_and_not_edited(home: Path) -> None:
+    agents = {"clerk": AgentSettings(description="Does clerical work.", prompt="clerk")}
+    app = make_app(home, chat=Talker(["Done."]), settings=replace(SETTINGS, agents=agents))
+    async with running(app) as pilot:
+        await say(pilot, "/agent clerk sort the files")
+        await until(pilot, lambda: len(app.chat.messages) == 2)
+        first = app.chat.messages[1]
+        await pilot.press("alt+e")
+        await until(pilot, lambda: "cannot be edited" in screen_text(app))
+        await pilot.press("ctrl+r")
+        await until(pilot, lambda: len(app.chat.messages) == 2 and app.chat.messages[1].id != first.id)
         await idle(pilot)
-        assert shown(app)[0] == "/agent is a word"
+        assert app.chat.messages[0].content == "/agent clerk sort the files"
+        assert "agent_run" in app.chat.messages[1].metadata
