@@ -5,6 +5,7 @@ from typing import Any
 
 from rich.cells import cell_len
 
+from memory.store.run_store import AGENT_CALL
 from memory.text import label
 from orca_tui.figures import count
 from orca_tui.i18n import _
@@ -28,7 +29,7 @@ def call_row(entry: Entry, width: int, sign: str) -> list[Line]:
     told = [outcome_word(call.outcome), _("{n} tokens", n=count(call.tokens)) if call.tokens else ""]
     style = {"failed": "note-failed", "refused": "note", "cancelled": "note"}.get(call.outcome, "time")
     end = Span("".join([f" · {word}" for word in told if word]), style)
-    about = " · ".join(filter(None, (target_of(call), label(call.step, TARGET_CELLS))))
+    about = " · ".join(filter(None, (about_of(entry), label(call.step, TARGET_CELLS))))
     if about:
         room = width - sum([cell_len(span.text) for span in (*spans, end)]) - 2
         spans.append(Span(f"  {_cut(about, room)}", "tool"))
@@ -36,6 +37,26 @@ def call_row(entry: Entry, width: int, sign: str) -> list[Line]:
     for line in lines:
         line.kind = "more"
     return lines
+
+
+def about_of(entry: Entry) -> str:
+    """What a call is about; of an agent's, who it is, and what came of it once it is over."""
+    call = entry.call or Call()
+    found = _arguments(call) if entry.title == AGENT_CALL else None
+    if not isinstance(found, dict):
+        return target_of(call)
+    told = result_line(entry.text) if call.outcome != "running" else ""
+    return (
+        f"{label(str(found.get('agent') or ''), 40)}: {told or label(str(found.get('task') or '')[:400], TARGET_CELLS)}"
+    )
+
+
+def result_line(text: str) -> str:
+    """The first words of what an agent came back with, without the fence around it (`memory.subagents.summary`)."""
+    head, fence, rest = text[:2000].partition("\n[agent ")
+    inside = rest.partition("]\n")[2] if fence else head
+    first = next((line for line in inside.splitlines() if line.strip()), "")
+    return label(first.lstrip("#>*- "), 200)
 
 
 def _cut(text: str, room: int) -> str:

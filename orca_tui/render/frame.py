@@ -62,7 +62,7 @@ def name_of(entry: Entry) -> str:
         return label(entry.model, 60) or _("Assistant")
     if entry.kind == "tool":
         return label(entry.title, 60) or _("Tool")
-    return _("System")
+    return label(entry.title, 60) or _("System")
 
 
 def local_time(timestamp: str) -> str:

@@ -27,8 +27,10 @@ from orca_tui.widgets.call_view import CallView
 
 PAUSE = 0.4
 """Seconds without a key after which a key is an answer."""
-AROUND = 5
+AROUND = 6
 """Rows of the dialog that are neither facts, call nor answers."""
+LOW = 20
+"""Rows of the screen below which there is room for little else than call and answers."""
 
 
 class PermissionScreen(ModalScreen[None]):
@@ -40,10 +42,6 @@ class PermissionScreen(ModalScreen[None]):
         *(Binding(key, f"answer({decision!r})", show=False) for decision, key in KEYS.items()),
         Binding("escape", "answer('deny')", show=False, id="permission.deny"),
         Binding("ctrl+c", "stop", show=False, id="permission.stop"),
-        Binding("pageup,ctrl+u", "call('page', -1)", show=False),
-        Binding("pagedown,ctrl+d", "call('page', 1)", show=False),
-        Binding("home", "call('first')", show=False),
-        Binding("end", "call('last')", show=False),
         Binding("space", "call('choose')", show=False),
     ]
 
@@ -184,7 +182,7 @@ class PermissionScreen(ModalScreen[None]):
         return [*lines, *(Content.styled(reason, "$warning") for reason in reasons(request))]
 
     def _show_hint(self) -> None:
-        told = [_("↑ ↓ Enter chooses"), _("PgUp PgDn scroll the call"), _("Esc denies"), _("Ctrl+C stops the reply")]
+        told = [_("PgUp PgDn scroll the call"), _("Esc denies"), _("Ctrl+C stops the reply")]
         self.query_one("#permission-hint", Static).update(Content(" · ".join(told)))
 
     def _fit(self) -> None:
@@ -192,5 +190,7 @@ class PermissionScreen(ModalScreen[None]):
         width = max(20, min(92, self.size.width) - 8)
         facts = sum(max(1, len(line.wrap(width))) for line in self._facts())
         answers = len(self.request.choices) + ("deny" not in self.request.choices)
-        room = self.size.height * 9 // 10 - facts - answers - AROUND
+        low = self.size.height < LOW
+        self.set_class(low, "-low")
+        room = self.size.height - answers - (min(facts, 3) + 3 if low else facts + AROUND + 2)
         self.query_one(CallView).fit(room)

@@ -117,6 +117,7 @@ class TracesScreen(Screen[None]):
 
     def on_trace_list_moved(self) -> None:
         """Another run."""
+        self._say("")
         self._show_run()
 
     def on_trace_list_ticked(self) -> None:
@@ -257,7 +258,7 @@ class TracesScreen(Screen[None]):
 
     def _show_keys(self) -> None:
         if self.text_has_focus:
-            pairs = [("Esc", _("tree")), ("f", _("follow")), ("c", _("cancel it")), ("z", _("fold")), ("y", _("copy"))]
+            pairs = [("f", _("follow")), ("c", _("cancel it")), ("z", _("fold")), ("y", _("copy"))]
         else:
             pairs = [("Enter", _("open")), ("c", _("cancel it")), ("C", _("cancel all")), ("f", _("follow"))]
         self.query_one(HintLine).show([*pairs, ("b", _("its message")), ("Esc", _("back"))])

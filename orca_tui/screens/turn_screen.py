@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 from textual.timer import Timer
 
 from memory.errors import OrcaError
-from memory.store.run_store import AGENT_RUN
 from memory.text import label
 from orca_tui.entries import (
     ALONE,
@@ -26,8 +25,6 @@ from orca_tui.messages import ContextShown, PathChanged, TurnEnded
 from orca_tui.render.entry import Entry
 from orca_tui.screens.columns import SideColumns
 from orca_tui.target import Target
-from orca_tui.trace_lookup import calling
-from orca_tui.trace_words import step_word
 from orca_tui.widgets.composer import Composer
 from orca_tui.widgets.status_bar import StatusBar
 
@@ -157,6 +154,8 @@ class TurnScreen(SideColumns):
     def run_changed(self, run: "SubagentRun", step: str, tokens: int) -> None:
         """A subagent of the open session began, goes on or is done. It is told at the call that it answers; one that
         the user has called by hand has an entry until its reply is there. Those of other agents are in the panel."""
+        from orca_tui.trace_words import step_word
+
         if run.parent_run_id is not None:
             return
         key = self._run_entry(run)
@@ -173,6 +172,8 @@ class TurnScreen(SideColumns):
 
     def _run_entry(self, run: "SubagentRun") -> str:
         """The transcript key of the call that a run answers, else its own."""
+        from orca_tui.trace_lookup import calling
+
         if run.id not in self._run_calls:
             taken = set(self._run_calls.values())
             call_id = calling(run.agent_name, run.task, self.messages, lambda one: self._call_key(one) not in taken)
@@ -181,6 +182,8 @@ class TurnScreen(SideColumns):
 
     def _take_run_away(self, reply: "Message", entry: Entry) -> None:
         """Show a reply in the place of the run that it comes from, if that is shown."""
+        from memory.store.run_store import AGENT_RUN
+
         run_id = reply.metadata.get(AGENT_RUN)
         if isinstance(run_id, int):
             self.transcript.replace(run_key(run_id), entry)

@@ -2,15 +2,25 @@
 
 from collections.abc import Callable, Hashable, Sequence
 from functools import partial
+from typing import ClassVar
 
 from textual import events
+from textual.binding import Binding, BindingType
 from textual.content import Content
 
 from orca_tui.widgets.line_list import LineList, Row
 
 
 class AnswerList(LineList):
-    """`chosen` gets the place of the answer. The screen may take a key or click before it (`hears`, `take_early`)."""
+    """`chosen` gets the place of the answer. The screen may take a key or click before it (`hears`, `take_early`), and
+    has keys that scroll (`call`)."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("pageup,ctrl+u", "screen.call('page', -1)", show=False),
+        Binding("pagedown,ctrl+d", "screen.call('page', 1)", show=False),
+        Binding("home", "screen.call('first')", show=False),
+        Binding("end", "screen.call('last')", show=False),
+    ]
 
     def __init__(self, answers: Sequence[tuple[str, str]], chosen: Callable[[int], None], *, id: str) -> None:  # noqa: A002
         """`answers`: the key and what it means."""

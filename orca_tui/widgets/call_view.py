@@ -11,7 +11,7 @@ from orca_tui.render.wrap import chop
 from orca_tui.widgets.line_list import LineList, Row
 
 TAB = 4
-LEAST = 3
+LEAST = 4
 """Rows below which there is no showing both ends."""
 
 
@@ -49,7 +49,7 @@ class CallView(LineList):
         if len(head) <= height and head_end >= len(self._text):
             return [_row(line) for line in head]
         shown = height - 1
-        tail, tail_end = _ends(self._text, width, shown // 2, backwards=True)
+        tail, tail_end = _ends(self._text, width, (shown + 1) // 2, backwards=True)
         head, head_end = _ends(self._text, width, shown - len(tail))
         left_out = max(0, len(self._text) - head_end - tail_end)
         told = f"⋯ {_('{n} characters left out · Space shows all', n=count(left_out))}"

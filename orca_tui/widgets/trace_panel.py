@@ -65,7 +65,7 @@ class TracePanel(TraceList):
         working = sum(run.state == "running" for _depth, run in runs)
         tokens = sum(self._traces.tokens(run)[1] for depth, run in runs if depth == 0)
         sign = "▸" if self._is_folded else "▾"
-        left = Content.assemble((f"{sign} ", "$muted"), (_("{n} agents at work", n=working), "bold $heading"))
+        left = Content.assemble((f"{sign} ", "$muted"), (_("Agents at work: {n}", n=working), "bold $heading"))
         key = self._key()
         right = " · ".join(filter(None, (short_count(tokens), key)))
         return split_line(left, Content.styled(right, "$muted"), width)

@@ -61,7 +61,7 @@ class TraceText(Transcript):
         stream = self._traces.stream(run.id)
         self._fed = {"text": 0, "reasoning": 0}
         self._steps = len(stream.steps) if stream else 0
-        entries = [Entry(TASK, "user", run.task, title=_("Task")), *self._step_entries(run)]
+        entries = [Entry(TASK, "system", run.task, title=_("Task")), *self._step_entries(run)]
         reasoning = stream.since("reasoning", 0)[0] if stream else ""
         if run.state == "running":
             self.set_entries(entries)
@@ -69,6 +69,7 @@ class TraceText(Transcript):
             self._feed_new(run)
         else:
             self.set_entries([*entries, _reply(run, reasoning)])
+            self.go_to(TASK)
 
     def _go_on(self, run: SubagentRun) -> None:
         stream = self._traces.stream(run.id)
