@@ -39,7 +39,7 @@ TEXTS: dict[str, str] = {
     "Given to the newest reply": "最新回复得到的记忆",
     "For the next reply": "下一次回复会得到的记忆",
     "1 summary; its turn is above, word for word.": "1 条摘要；那一轮对话在上面，原样保留。",
-    "{n} summaries; their turns are above, word for word.": "{n} 条摘要；那些对话在上面，原样保留。",
+    "{n} summaries; their turns are above, word for word.": "共{n}条摘要；那些对话在上面，原样保留。",
     "{n} summaries; none was needed.": "{n} 条摘要；这次都没有用到。",
     "Nothing: it was asked for without memory.": "没有：这次提问要求不用记忆。",
     "Nothing: no memory fitted what you wrote.": "没有：没有记忆与你写的内容相关。",

@@ -152,12 +152,13 @@ class SettingsScreen(SettingsActs, Screen[None]):
         if self._edited is not None:
             pairs = [("Enter", _("save")), ("Esc", _("leave it"))]
         elif self.focused is not self.fields:
-            pairs = [("Enter", _("open")), ("↑ ↓", _("pages")), ("Esc", _("close"))]
+            pairs = [("Enter", _("open")), ("↑ ↓", _("pages"))]
         elif self.page == "keys":
             pairs = [("Enter", _("press a key")), ("+", _("one more")), ("Del", _("default")), ("/", _("filter"))]
         else:
             pairs = [("Enter", _("change")), ("← →", _("less, more")), ("Del", _("default")), ("/", _("filter"))]
-        self.keys_line.show(pairs if self._edited is not None else [*pairs, ("Esc", _("back"))])
+        ends = _("back") if self.focused is self.fields else _("close")
+        self.keys_line.show(pairs if self._edited is not None else [*pairs, ("Esc", ends)])
 
     # what comes from the lists and the input
 
