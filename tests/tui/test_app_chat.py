@@ -66,24 +66,6 @@ async def test_esc_stops_and_keeps_the_text_on_screen_and_on_disk(home: Path) ->
         assert "stopped" in shown
 
 
-async def test_enter_while_streaming_keeps_what_was_typed(home: Path) -> None:
-    gate = asyncio.Event()
-    app = make_app(home, [["first", gate], "second"])
-    async with running(app) as pilot:
-        await write(pilot, "one")
-        await until(pilot, lambda: "first" in screen_text(app))
-        await write(pilot, "two")
-        await until(pilot, lambda: app.chat.hint_line.remark)
-        assert app.chat.composer.value == "two"
-        gate.set()
-        await idle(pilot)
-        assert len(stored(app)) == 2
-        await pilot.press("enter")
-        await until(pilot, lambda: "second" in screen_text(app))
-        await idle(pilot)
-        assert [content for _, content, _ in stored(app)] == ["one", "first", "two", "second"]
-
-
 @pytest.mark.parametrize("before", ["", "as far as it came"])
 async def test_an_error_is_shown_and_kept_with_what_arrived(home: Path, before: str) -> None:
     error = ServerFailed("The server broke.", hint="Try again later.")

@@ -25,9 +25,10 @@ def press_at_once(app: OrcaApp, *keys: str) -> None:
 
 
 def sessions(app: OrcaApp) -> dict[str, Session]:
-    """Every stored session by its title."""
+    """Every stored session by its first message: titles change."""
     assert app.core is not None
-    return {session.title: session for session in app.core.store.sessions()}
+    store = app.core.store
+    return {store.path(session.id)[0].content: session for session in store.sessions()}
 
 
 def held_back(app: OrcaApp, monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
