@@ -2,40 +2,16 @@
 
 import asyncio
 import json
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from memory.tools.mcp_tools import ServerReport
 from orca_tui.i18n import _
 from orca_tui.settings_file import read_data, set_value, value_in
+from orca_tui.tool_picture import Picture, ToolLine
 
 if TYPE_CHECKING:
     from memory.config import Home
     from memory.core import Core
     from orca_tui.app import OrcaApp
-
-
-@dataclass(frozen=True, slots=True)
-class ToolLine:
-    """One tool. `description` is foreign text when an MCP server offers it."""
-
-    name: str
-    description: str
-    why_off: str = ""
-    """Why models cannot call it, and what to do; empty: they can."""
-
-
-@dataclass(frozen=True, slots=True)
-class Picture:
-    """All of it at one moment."""
-
-    enabled: bool
-    tools: tuple[ToolLine, ...]
-    always: tuple[str, ...]
-    """Entries of `[tools] allow`: `tool` or `tool:target`."""
-    session: tuple[str, ...]
-    """Allowed in the open session until orca ends, and not for always."""
-    servers: tuple[ServerReport, ...]
 
 
 class ToolDesk:

@@ -5,14 +5,15 @@ from typing import TYPE_CHECKING
 
 from memory.errors import OrcaError, StoreError
 from memory.text import label
+from orca_tui.core_words import said
 from orca_tui.i18n import _
 from orca_tui.messages import SessionShown, TurnEnded
 from orca_tui.terminal_room import TerminalRoom
-from orca_tui.traces import Traces
 
 if TYPE_CHECKING:
     from memory.core import Core
     from orca_tui.approval import Approval
+    from orca_tui.traces import Traces
     from orca_tui.widgets.trace_list import TraceList
     from orca_tui.widgets.trace_panel import TracePanel
 
@@ -23,14 +24,16 @@ TOLD = 3
 class TraceRoom(TerminalRoom):
     """Joined in the app."""
 
-    _traces: Traces | None = None
+    _traces: "Traces | None" = None
     _panel: "TracePanel | None" = None
     _approval: "Approval | None" = None
 
     @property
-    def traces(self) -> Traces:
+    def traces(self) -> "Traces":
         """The runs of agents, as far as they were looked at."""
         if self._traces is None:
+            from orca_tui.traces import Traces
+
             self._traces = Traces(self.set_timer)
         return self._traces
 
@@ -78,7 +81,7 @@ class TraceRoom(TerminalRoom):
         try:
             self.traces.learn(await asyncio.to_thread(self.core.store.subagent_runs, session_id))
         except StoreError as error:
-            self.chat.hint_line.say(str(error))
+            self.chat.hint_line.say(said(str(error)))
 
     def on_trace_list_chosen(self, event: "TraceList.Chosen") -> None:
         """A run of the panel."""

@@ -7,8 +7,10 @@ from textual.content import Content
 from textual.message import Message
 
 from memory.text import label
+from memory.tools.mcp_tools import ServerReport
+from orca_tui.core_words import told
 from orca_tui.i18n import _
-from orca_tui.tool_desk import Picture
+from orca_tui.tool_picture import Picture
 from orca_tui.widgets.line_list import LineList, Row, split_line, text_row, wrapped_rows
 
 Key = tuple[str, str]
@@ -69,10 +71,7 @@ class ToolList(LineList):
             rows += wrapped_rows(_("None is in use. Add one to config.toml: [mcp.NAME]"), width, "$muted")
         return rows
 
-    def _server_rows(self, server: object, width: int) -> list[Row]:
-        from memory.tools.mcp_tools import ServerReport
-
-        assert isinstance(server, ServerReport)  # noqa: S101 - the picture holds no others
+    def _server_rows(self, server: ServerReport, width: int) -> list[Row]:
         state = {
             "waiting": _("not started yet"),
             "starting": _("starting …"),
@@ -87,7 +86,7 @@ class ToolList(LineList):
             told += Content.styled(f" · {counts}", "$muted")
         rows = [Row(lambda: told.truncate(width, ellipsis=True), key)]
         if server.problem is not None:
-            rows.append(text_row(f"  {label(f'{server.problem} {server.problem.hint}', 300)}", "$error", key))
+            rows.append(text_row(f"  {label(told(server.problem), 300)}", "$error", key))
         rows += [text_row(f"  ? {label(name, 80)}", "$warning", key) for name in server.waiting]
         return rows
 

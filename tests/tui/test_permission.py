@@ -11,7 +11,7 @@ from agent_app import agent_app, agent_settings
 from app_support import idle, make_app, running, screen_text, until, write
 from textual import events
 
-from memory.config import Home
+from memory.config import Home, Settings
 from memory.settings import load_settings
 from memory.tools.base import Decision, PermissionRequest
 from orca_tui.app import OrcaApp
@@ -37,6 +37,14 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def ask(app: OrcaApp, request: PermissionRequest = ASKED) -> "asyncio.Task[Decision]":
     assert app.core is not None
     return asyncio.ensure_future(app.core.equipment.gate.ask(request))
+
+
+def with_roots(home: Path) -> Settings:
+    """Settings that stand in the file, with a directory that may be looked into."""
+    home.mkdir(exist_ok=True)
+    text = f"[tools]\nroots = [{json.dumps(str(home.parent))}]\n[llm]\nprovider = 'demo'\n[ui]\nlanguage = 'en'\n"
+    (home / "config.toml").write_text(text, "utf-8")
+    return load_settings(Home(home), {})
 
 
 async def shown(pilot, app: OrcaApp) -> PermissionScreen:
@@ -207,10 +215,7 @@ async def test_stopping_the_reply_takes_the_question_and_leaves_no_run(home: Pat
 async def test_always_is_kept_in_the_settings_and_revoked_on_the_tools_screen(home: Path) -> None:
     asks = [call("list_dir", path="."), CALLS]
     scripts = {MAIN: [asks, "one", asks, "two", asks, "three"]}
-    home.mkdir(exist_ok=True)
-    text = f"[tools]\nroots = [{json.dumps(str(home.parent))}]\n[llm]\nprovider = 'demo'\n[ui]\nlanguage = 'en'\n"
-    (home / "config.toml").write_text(text, "utf-8")
-    app = agent_app(home, scripts, load_settings(Home(home), {}))
+    app = agent_app(home, scripts, with_roots(home))
     async with running(app, (100, 40)) as pilot:
         await write(pilot, "Look around")
         await shown(pilot, app)
