@@ -8,7 +8,7 @@ import pytest
 from app_support import SETTINGS, idle, make_app, running, screen_text, until, write
 
 from memory.config import UISettings
-from memory.events import SubagentDelta, ToolFinished, ToolsAsked, ToolStarted
+from memory.events import ToolFinished, ToolsAsked, ToolStarted
 from memory.provider.base import TextPart, ToolCall, ToolCallPart
 from memory.provider.scripted import ScriptedChat
 from memory.types import Message, SubagentRun
@@ -161,10 +161,10 @@ async def test_a_call_is_drawn_while_it_runs_and_when_it_is_done(home: Path) -> 
         done = row(3, "tool", "The page", tool_call_id="c", tool="fetch", state="failed")
         chat.tool_finished(ToolFinished("t", "c", "fetch", "failed", done))
         await until(pilot, lambda: "⚙ fetch  https://a.example/[red] · failed · 12 tokens" in screen_text(app))
-        chat.run_changed(run_of("running"))
-        chat.run_went_on(SubagentDelta("t", 5, "step", "reads [b]x[/b]\x07", 450))
+        chat.run_changed(run_of("running"), "", 0)
+        chat.run_changed(run_of("running"), "reads [b]x[/b]\x07", 450)
         await until(pilot, lambda: "⚙ scout␛[2J  find 潮汐 · reads [b]x[/b]␇ · running … · 450" in screen_text(app))
-        chat.run_changed(run_of("stopped"))
+        chat.run_changed(run_of("stopped"), "", 7)
         await until(pilot, lambda: "find 潮汐 · cancelled · 7 tokens" in screen_text(app))
 
 
