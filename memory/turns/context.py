@@ -41,8 +41,8 @@ class TurnContext:
     """Gets what was stored only after its turn had ended."""
     files: AttachmentFiles
     toolbox: Callable[[], Toolbox | None] = lambda: None
-    without_tools: set[str] = field(default_factory=set)
-    """Names of models that turned out not to call tools."""
+    without_tools: set[str] = field(default_factory=lambda: {"demo"})
+    """Names of models that turned out not to call tools; the demo, which is no model, from the start."""
     blind: set[str] = field(default_factory=set)
     """Names of models that turned out not to take pictures."""
 

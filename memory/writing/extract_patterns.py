@@ -141,6 +141,12 @@ TASK = re.compile(
     re.IGNORECASE,
 )
 """Begins a message whose further text is material to work on, not the user speaking."""
+ASKS_WITHIN = re.compile(
+    r";\s+|[,;]\s+(?=(?:and |so |but )?(?:please )?(?:remember|keep in mind|don't forget|make a note)\b)"
+    r"|[，,；]\s*(?=(?:请|帮我|麻烦)*你?(?:帮我)?(?:记住|记一下|记下|别忘|不要忘记|牢记))",
+    re.IGNORECASE,
+)
+"""Where a sentence may go on with a request to remember."""
 REMEMBER = re.compile(
     r"(?:please |can you |could you |i want you to |i'd like you to )*"
     r"(?:remember|keep in mind|don't forget|do not forget|memori[sz]e|make a note)"

@@ -37,9 +37,11 @@ def find(text: str) -> list[Finding]:
     asked = {finding.content for finding in found}
     if not patterns.TASK.search(text):
         for sentence in sentences(text):
-            if patterns.HYPOTHESIS.search(sentence) or patterns.REMEMBER.match(sentence):
+            if patterns.HYPOTHESIS.search(sentence):
                 continue
-            found += (f for clause in _clauses(sentence) if (f := classify(clause)) and f.content not in asked)
+            told = [part for part in patterns.ASKS_WITHIN.split(sentence) if not patterns.REMEMBER.match(_bare(part))]
+            clauses = (clause for part in told for clause in _clauses(part))
+            found += (f for clause in clauses if (f := classify(clause)) and f.content not in asked)
     return [finding for finding in found if _is_worth(finding.content)]
 
 
@@ -77,7 +79,7 @@ def _topic_key(rule: patterns.Rule, clause: str) -> str | None:
 def _explicit(text: str) -> Iterator[Finding]:
     before = ""
     for sentence in sentences(text):
-        clauses = [part.strip() for part in re.split(r";\s+", sentence) if part.strip()]
+        clauses = [part.strip() for part in patterns.ASKS_WITHIN.split(sentence) if part.strip()]
         for clause in clauses:
             bare = _bare(clause)
             if match := patterns.REMEMBER_IT.fullmatch(bare):

@@ -105,6 +105,17 @@ def test_explicit_requests(text: str, content: str, memory_type: MemoryType) -> 
 
 
 @pytest.mark.parametrize(
+    ("text", "asked", "said"),
+    [
+        ("我喜欢吃辣，记住我住在巴黎 🦑", "我住在巴黎 🦑", "我喜欢吃辣"),
+        ("I love chess, and remember that my flat is in Paris", "my flat is in Paris", "I love chess"),
+    ],
+)
+def test_a_request_within_a_sentence(text: str, asked: str, said: str) -> None:
+    assert {finding.content: finding.explicit for finding in find(text)} == {asked: True, said: False}
+
+
+@pytest.mark.parametrize(
     ("one", "other", "same"),
     [
         ("I like strong coffee", "I like strong coffee.", True),
