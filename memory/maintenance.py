@@ -36,6 +36,8 @@ MODEL_WAIT = 60.0
 """Seconds that one request for upkeep may take."""
 CATCH_UP = 3
 """Sessions that are looked through at the start for turns that were never extracted."""
+LOOK_BACK = 100
+"""Messages of a path that are read first, to find where extraction stands."""
 EXTRACTED = "extracted"
 """Key in the metadata of the last message by the user that extraction has seen."""
 
@@ -169,7 +171,7 @@ class Maintenance:
 
     async def _propose(self, session: Session) -> None:
         """Put into the inbox what tools say that should be remembered; it stays there until the user accepts it."""
-        path = await asyncio.to_thread(self._store.path, session.id)
+        path = await asyncio.to_thread(self._unseen, session.id)
         tools = [message for message in path if message.role == "tool" and not message.metadata.get(EXTRACTED)]
         tools = [message for message in tools if message.metadata.get("tool") != AGENT_CALL]
         await self._write(session, [(message, f) for message in tools for f in find_explicit(message.content)])
@@ -242,11 +244,22 @@ class Maintenance:
                 await self._end(session.id, by_rules=True)
 
     def _unextracted(self, session_id: str) -> list[Message]:
-        """The user's messages of the path behind the last one that extraction has seen."""
-        path = self._store.path(session_id)
-        users = [message for message in path if message.role == "user" and not message.metadata.get(FORGOTTEN)]
-        seen = max((at for at, message in enumerate(users) if message.metadata.get(EXTRACTED)), default=-1)
-        return users[seen + 1 :]
+        """The user's messages of the path that extraction has not seen."""
+        path = self._unseen(session_id)
+        return [message for message in path if message.role == "user" and not message.metadata.get(FORGOTTEN)]
+
+    def _unseen(self, session_id: str) -> list[Message]:
+        """The path behind the last message by the user that extraction has seen; a long one is not read from its root.
+
+        What tools said above that message was proposed before it was extracted.
+        """
+        limit = LOOK_BACK
+        while True:
+            path = self._store.path(session_id, limit=limit)
+            seen = (at for at, message in enumerate(path, 1) if message.role == "user" and _is_seen(message))
+            if (begin := max(seen, default=0)) or len(path) < limit:
+                return path[begin:]
+            limit *= 4
 
     async def _extract(self, session: Session, messages: Sequence[Message], *, by_rules: bool) -> None:
         ruled = [(message, finding) for message in messages for finding in find(typed_text(message))]
@@ -294,6 +307,10 @@ class Maintenance:
     def _count_dropped(self, what: str, reason: str) -> None:
         if isinstance(self._store, Ledger):
             self._store.count_dropped(what, reason)
+
+
+def _is_seen(message: Message) -> bool:
+    return bool(message.metadata.get(EXTRACTED)) and not message.metadata.get(FORGOTTEN)
 
 
 def _is_ruled(told: tuple[Message, Finding], ruled: Sequence[tuple[Message, Finding]]) -> bool:

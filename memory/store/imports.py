@@ -17,12 +17,15 @@ from memory.store.messages import is_searched
 from memory.store.rows import Row, storable, to_json
 from memory.store.runs import RunPart
 from memory.text import repair
+from memory.tokens import TokenCounter
 from memory.types import ItemKind, LongTermMemory, MessageState, MessageType, Role, Session, ShortTermMemory
 
 if TYPE_CHECKING:
     import apsw
 
 ACTOR = "import"
+_COUNTER = TokenCounter()
+"""Learns no margin: counts are stored without one."""
 _FOLLOWED = (
     *("content", "memory_type", "branch", "status", "pinned", "confidence", "importance", "expires_at", "topic_key"),
 )
@@ -227,7 +230,7 @@ def _insert(connection: "apsw.Connection", message: ImportedMessage, known: Mapp
         " (session_id, role, content, msg_type, token_count, timestamp, metadata, parent_id, state)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
-            *(message.session_id, message.role, message.content, message.msg_type, message.token_count),
+            *(message.session_id, message.role, message.content, message.msg_type, _tokens(message)),
             *(message.timestamp, to_json(message.metadata), parent, message.state),
         ),
     )
@@ -239,6 +242,13 @@ def _insert(connection: "apsw.Connection", message: ImportedMessage, known: Mapp
     if is_searched(message.role, message.state, message.metadata):
         fts.put(connection, "message", message_id, message.content)
     return message_id
+
+
+def _tokens(message: ImportedMessage) -> int:
+    """As a turn stores it, so that no prompt has to count a long path. With calls it is counted where they are."""
+    if message.token_count or not message.content or message.metadata.get("tool_calls"):
+        return message.token_count
+    return _COUNTER.count_message(message.role, message.content)
 
 
 def _insert_summary(connection: "apsw.Connection", summary: ShortTermMemory) -> ShortTermMemory:

@@ -45,10 +45,8 @@ def to_session(row: Row) -> Session:
 
 def to_message(row: Row) -> Message:
     """From a row of `MESSAGE` columns."""
-    values = dict(zip(_FIELDS[Message], row, strict=True))
-    return Message(
-        **values | {"has_embedding": bool(values["has_embedding"]), "metadata": json.loads(values["metadata"])}
-    )
+    *head, has_embedding, timestamp, metadata, parent_id, state = row  # by place: a session has many thousands of them
+    return Message(*head, bool(has_embedding), timestamp, json.loads(metadata), parent_id, state)
 
 
 def to_short_term(row: Row) -> ShortTermMemory:
