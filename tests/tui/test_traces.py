@@ -179,7 +179,7 @@ async def test_hostile_text_in_every_place(home: Path, name: str) -> None:
         await write(pilot, "Hello")
         await idle(pilot)
         session_id, parent = app.chat.target.session_id, app.chat.messages[0].id
-        for number, text in enumerate(texts[:25], 1):
+        for number, text in enumerate(texts[::12], 1):
             for state in ("running", "failed", "complete"):
                 run = SubagentRun(
                     number, parent, None, session_id, text, "assistant", text, NOW, text, state, 5, 5, False, NOW, None
