@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from memory.errors import OrcaError, StoreError
 from memory.text import label
-from orca_tui.core_words import said
+from orca_tui.core_words import core_said
 from orca_tui.i18n import _
 from orca_tui.messages import SessionShown, TurnEnded
 from orca_tui.terminal_room import TerminalRoom
@@ -81,7 +81,7 @@ class TraceRoom(TerminalRoom):
         try:
             self.traces.learn(await asyncio.to_thread(self.core.store.subagent_runs, session_id))
         except StoreError as error:
-            self.chat.hint_line.say(said(str(error)))
+            self.chat.hint_line.say(core_said(str(error)))
 
     def on_trace_list_chosen(self, event: "TraceList.Chosen") -> None:
         """A run of the panel."""

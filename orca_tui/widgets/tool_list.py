@@ -8,7 +8,7 @@ from textual.message import Message
 
 from memory.text import label
 from memory.tools.mcp_tools import ServerReport
-from orca_tui.core_words import told
+from orca_tui.core_words import error_said
 from orca_tui.i18n import _
 from orca_tui.tool_picture import Picture
 from orca_tui.widgets.line_list import LineList, Row, split_line, text_row, wrapped_rows
@@ -86,7 +86,7 @@ class ToolList(LineList):
             told += Content.styled(f" · {counts}", "$muted")
         rows = [Row(lambda: told.truncate(width, ellipsis=True), key)]
         if server.problem is not None:
-            rows.append(text_row(f"  {label(told(server.problem), 300)}", "$error", key))
+            rows.append(text_row(f"  {label(error_said(server.problem), 300)}", "$error", key))
         rows += [text_row(f"  ? {label(name, 80)}", "$warning", key) for name in server.waiting]
         return rows
 
