@@ -17,6 +17,7 @@ from textual.widgets import TextArea
 from memory.config import Home, Settings
 from memory.text import label
 from orca_tui import commands, keys
+from orca_tui.core_words import core_said
 from orca_tui.draft import DraftKeeper
 from orca_tui.elsewhere import Elsewhere
 from orca_tui.i18n import _, set_language
@@ -150,7 +151,7 @@ class OrcaApp(
     def warn(self, problems: Sequence[str]) -> None:
         """What the settings could not be followed in."""
         if problems:
-            text = "\n".join(label(problem) for problem in problems[:5])
+            text = "\n".join(label(core_said(problem)) for problem in problems[:5])
             self.notify(text, title=_("Settings"), severity="warning", timeout=10, markup=False)
 
     # what is typed, chosen and reported

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from memory.errors import StoreError
 from memory.events import MemoryChanged, QueueChanged, SavingChanged, SecretNoticed, SessionTitled, UpkeepChanged
 from memory.text import clean, label
+from orca_tui.core_words import core_said
 from orca_tui.i18n import _
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def show(app: "OrcaApp", event: "BackgroundEvent") -> None:
         case SecretNoticed(kind=kind):
             app.notify(_secret_told(kind), title=_("A secret was seen"), severity="warning", timeout=20, markup=False)
         case UpkeepChanged(problem=problem) if problem:
-            app.notify(clean(_("Memory upkeep is tried again: {why}", why=problem)), markup=False)
+            app.notify(clean(_("Memory upkeep is tried again: {why}", why=core_said(problem))), markup=False)
         case SavingChanged():
             _show_saving(app, event)
 
@@ -82,7 +83,7 @@ def _show_saving(app: "OrcaApp", event: SavingChanged) -> None:
             "Replies that are not saved yet: {n}. They are kept, and tried again until orca ends.", n=event.unsaved
         )
         elsewhere = _("To write them to another disk now: /rescue PATH")
-        text = "\n".join(filter(None, (told, event.problem, event.hint, elsewhere)))
+        text = "\n".join(filter(None, (told, core_said(event.problem), core_said(event.hint), elsewhere)))
         app.notify(clean(text), title=_("Storage"), severity="error", timeout=LASTING, markup=False)
     else:
         app.notify(_("Every reply is saved now."), title=_("Storage"), markup=False)

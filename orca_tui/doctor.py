@@ -52,14 +52,14 @@ class Examination:
         """Whether nothing fails; warnings are no failure."""
         return all(row.state != "fail" for row in self.rows)
 
-    def lines(self) -> list[str]:
-        """The rows as text, advice below its row."""
+    def lines(self, say: Callable[[str], str] = str) -> list[str]:
+        """The rows as text, advice below its row; `say` puts it into another language."""
         marks = {"ok": "ok  ", "warn": "warn", "fail": "FAIL"}
         found: list[str] = []
         for row in self.rows:
-            found.append(f"{marks[row.state]}  {row.name:14} {row.detail}")
+            found.append(f"{marks[row.state]}  {row.name:14} {say(row.detail)}")
             if row.advice:
-                found.append(f"      {'':14} → {row.advice}")
+                found.append(f"      {'':14} → {say(row.advice)}")
         return found
 
 

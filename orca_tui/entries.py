@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, get_args
 
 from memory import errors
 from memory.errors import OrcaError
+from orca_tui.core_words import core_said
 from orca_tui.i18n import _
 from orca_tui.render.entry import Call, CallOutcome, Entry
 
@@ -74,9 +75,11 @@ def entries_of_one(
 
 def files_of(message: "Message") -> tuple[tuple[str, int], ...]:
     """Name and bytes of the files that went with a message."""
+    if message.role != "user" or not message.metadata:
+        return ()
     from memory.writing.trust import ATTACHMENTS
 
-    files = message.metadata.get(ATTACHMENTS) if message.role == "user" else None
+    files = message.metadata.get(ATTACHMENTS)
     found = [file for file in files if isinstance(file, Mapping)] if isinstance(files, list) else []
     return tuple(
         (str(file.get("name") or ""), size if isinstance(size := file.get("size"), int) else 0) for file in found
@@ -113,6 +116,8 @@ def run_entry(run: "SubagentRun") -> Entry:
 
 def note_of(message: "Message", finish_reason: str = "") -> str:
     """What is to be said below a reply that is not simply whole; empty otherwise."""
+    if not message.metadata and not finish_reason and message.state == "complete":
+        return ""
     from memory.types import WITHOUT_MEMORY
 
     ended = _ending_of(message, finish_reason)
@@ -142,11 +147,11 @@ def error_entry(key: str, error: OrcaError, timestamp: str) -> Entry:
     return Entry(
         f"{key}-error",
         "error",
-        str(error),
+        core_said(str(error)),
         state="complete",
         timestamp=timestamp,
         title=_(error.title),
-        note=error.hint or _("/retry asks again · F2 chooses another model"),
+        note=core_said(error.hint) or _("/retry asks again · F2 chooses another model"),
     )
 
 

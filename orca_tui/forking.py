@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from memory.errors import OrcaError, StoreError
 from memory.options import SessionOptions
 from memory.turns import forks
+from orca_tui.core_words import core_said
 from orca_tui.i18n import _
 from orca_tui.screens.chat import ChatScreen
 
@@ -46,7 +47,7 @@ class Forking:
         try:
             found = await asyncio.to_thread(forks.places, self.core.store, session_id) if session_id else {}
         except StoreError as error:
-            self._view.hint_line.say(str(error))
+            self._view.hint_line.say(core_said(str(error)))
             return
         if path is self._view.target:
             self._view.show_places(found)

@@ -84,10 +84,11 @@ def _text_with_facts(text: str, when: str, *facts: str) -> list[Content]:
 
 
 async def doctor_lines(home: Home, settings: Settings) -> list[Content]:
-    """What `orca-tui doctor` prints."""
+    """What `orca-tui doctor` prints, in the language of the screen."""
+    from orca_tui.core_words import row_said
     from orca_tui.doctor import examine
 
-    return [Content(clean(line)) for line in (await examine(home, settings)).lines()]
+    return [Content(clean(line)) for line in (await examine(home, settings)).lines(row_said)]
 
 
 def _command_line(command: Command, keymap: keys.Keymap) -> Content:

@@ -8,6 +8,7 @@ from textual.app import App
 from memory.config import Home, Settings
 from memory.errors import OrcaError
 from memory.text import clean
+from orca_tui.core_words import error_said
 from orca_tui.i18n import _
 from orca_tui.safe import safe_link
 from orca_tui.work import start
@@ -53,9 +54,8 @@ class Room(App[object], inherit_bindings=False):
 
     def tell_error(self, error: OrcaError) -> None:
         """An error of a command: shown for a while, in the corner."""
-        text = f"{error}\n{error.hint}" if error.hint else str(error)
         title = "" if type(error) is OrcaError else _(error.title)
-        self.notify(clean(text), title=title, severity="error", timeout=10, markup=False)
+        self.notify(clean(error_said(error, "\n")), title=title, severity="error", timeout=10, markup=False)
 
     async def run_command(self, name: str, argument: str = "") -> None:
         """Run a command of the registry."""

@@ -187,28 +187,6 @@ TEXTS: dict[str, str] = {
     "Local model": "本地模型",
     "Demo": "演示",
     "Another server": "其他服务器",
-    "Not found at {host}. Start it with: ollama serve": "{host} 无应答。启动命令：ollama serve",
-    "Runs at {host} without a model. Get one with: ollama pull qwen3:4b": (
-        "在 {host} 运行，还没有模型。下载命令：ollama pull qwen3:4b"
-    ),
-    "Runs at {host} without {model}. Get it with: ollama pull {model}": (
-        "在 {host} 运行，没有 {model}。下载命令：ollama pull {model}"
-    ),
-    "Runs at {host}.": "在 {host} 运行。",
-    "Chat and embeddings at {host}.": "对话和向量都用 {host}。",
-    "Chat at {host}.": "对话用 {host}。",
-    "Canned answers, to look around without a model.": "预先写好的回答，没有模型也能四处看看。",
-    "Runs inside orca, without a network.": "在 orca 内部运行，不用网络。",
-    "Get one with: orca-tui model add (the built-in model is 93 MB).": (
-        "下载命令：orca-tui model add（内置模型 93 MB）。"
-    ),
-    'Install it with: pip install "orca-tui[local]"': '安装命令：pip install "orca-tui[local]"',
-    "Set {name}, or api_key under [{section}] in config.toml.": (
-        "请设置 {name}，或在 config.toml 的 [{section}] 下写 api_key。"
-    ),
-    "Set api_key or api_key_env under [{section}] in config.toml.": (
-        "请在 config.toml 的 [{section}] 下写 api_key 或 api_key_env。"
-    ),
     "Choose who you want to talk with. It can be changed at any time with F2.": "选择要与谁对话。随时可按 F2 更换。",
     "The choice is tested before it is saved.": "保存前会先测试。",
     "needs a key": "需要密钥",

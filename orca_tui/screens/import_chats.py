@@ -15,6 +15,7 @@ from textual.widgets import Static
 
 from memory.errors import OrcaError
 from memory.text import label
+from orca_tui.core_words import core_said
 from orca_tui.figures import count
 from orca_tui.i18n import _
 from orca_tui.screens.page import PageBody
@@ -74,7 +75,9 @@ class ImportScreen(ModalScreen[bool]):
         try:
             report = await asyncio.to_thread(self._work, dry_run, told)
         except OrcaError as error:
-            self._show([Content.styled(str(error), "$warning"), Content(error.hint)], _("Esc closes"))
+            self._show(
+                [Content.styled(core_said(str(error)), "$warning"), Content(core_said(error.hint))], _("Esc closes")
+            )
             return
         finally:
             self._is_running = False
@@ -147,9 +150,12 @@ def lines_of(report: "ImportReport") -> list[Content]:
         lines.append(Content.styled(_("Cancelled: what came in stays, and the next import goes on."), "$warning"))
     if report.skipped:
         lines += [Content(""), Content.styled(_("{n} records were not taken:", n=count(report.skipped)), "bold")]
-        lines += [Content(f"{number:>7,}  {label(why, 100)}") for why, number in report.reasons.most_common(REASONS)]
         lines += [
-            Content.styled(f"         {label(one.what, 60)}: {label(one.reason, 80)}", "$muted")
+            Content(f"{number:>7,}  {label(core_said(why), 100)}")
+            for why, number in report.reasons.most_common(REASONS)
+        ]
+        lines += [
+            Content.styled(f"         {label(one.what, 60)}: {label(core_said(one.reason), 80)}", "$muted")
             for one in report.named[:NAMED]
         ]
     lines += [Content(""), Content.styled(_("The file is not changed, and nothing comes in twice."), "$muted")]

@@ -22,9 +22,9 @@ from textual.widgets.option_list import Option
 from memory.config import Home, Settings
 from memory.errors import LocalModelMissing, ModelFileError, OrcaError
 from memory.text import clean, label
+from orca_tui.core_words import core_said
 from orca_tui.i18n import _
 from orca_tui.provider_setup import Answer, changes_for, connect, with_changes
-from orca_tui.provider_words import detail_said
 from orca_tui.work import start
 
 if TYPE_CHECKING:
@@ -183,7 +183,7 @@ class ModelPicker(ModalScreen[Picked | OnlyHere | None]):
             self._say(_("asking it for a word…"))
             model = await connect(self._home, self._settings, changes, self._env)
         except OrcaError as error:
-            self._say(f"{_(error.title)}: {error}", hint=error.hint, bad=True)
+            self._say(f"{_(error.title)}: {core_said(str(error))}", hint=core_said(error.hint), bad=True)
             return
         self.dismiss(Picked(model, with_changes(self._settings, changes)))
 
@@ -221,7 +221,7 @@ class ModelPicker(ModalScreen[Picked | OnlyHere | None]):
 
 def short_detail(choice: "ProviderChoice") -> str:
     """What it is, or what is missing, in a few words."""
-    said = detail_said(choice.detail)
+    said = core_said(choice.detail)
     if choice.available:
         return f"{choice.model} · {said}" if choice.model and choice.kind != "demo" else said
     if fields_of(choice) == ("model", "key"):
@@ -235,7 +235,7 @@ def about_form(choice: "ProviderChoice") -> str:
     """What is to be done in the form of a choice."""
     if fields_of(choice) == ("model", "key"):
         return _("Paste the key below; it is sent to this service only.")
-    return label(detail_said(choice.detail))
+    return label(core_said(choice.detail))
 
 
 def first_guess(choices: "Sequence[ProviderChoice]") -> int:
@@ -257,9 +257,7 @@ def has_runtime() -> bool:
 def require_runtime(choice: "ProviderChoice") -> None:
     """Raise `LocalModelMissing` when a model file alone would not help."""
     if not has_runtime():
-        raise LocalModelMissing(
-            _("What runs models inside orca is not installed here."), hint=detail_said(choice.detail)
-        )
+        raise LocalModelMissing(_("What runs models inside orca is not installed here."), hint=core_said(choice.detail))
 
 
 def fields_of(choice: "ProviderChoice") -> tuple[str, ...]:

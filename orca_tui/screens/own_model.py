@@ -15,6 +15,7 @@ from textual.widgets.option_list import Option
 from memory.config import Home, Settings
 from memory.errors import OrcaError
 from memory.text import clean, label
+from orca_tui.core_words import core_said
 from orca_tui.i18n import _
 from orca_tui.work import start
 
@@ -56,7 +57,7 @@ class OwnModel(ModalScreen[str | None]):
         try:
             found = await known_models(self._settings, self._home, self._env)
         except OrcaError as error:
-            self.query_one(".dialog-hint", Static).update(Content(clean(str(error))))
+            self.query_one(".dialog-hint", Static).update(Content(clean(core_said(str(error)))))
             return
         self._known = sorted(found)[:LISTED]
         self._fill()

@@ -16,6 +16,7 @@ from memory.errors import OrcaError
 from memory.text import label
 from memory.types import Scope
 from orca_tui.cli.memory_tools import given_time
+from orca_tui.core_words import error_said
 from orca_tui.figures import count
 from orca_tui.i18n import _
 from orca_tui.screens.memory_form import Dial
@@ -62,7 +63,8 @@ class RollbackScreen(ModalScreen[str]):
         with Vertical(classes="dialog"):
             yield Static(Content(_("Roll memory back")), classes="dialog-title", markup=False)
             yield Static(
-                Content.styled(_("to how it was: 30m (minutes), 2h, 3d, 1mo ago, or 2026-11-01T12:00"), "$muted"), markup=False
+                Content.styled(_("to how it was: 30m (minutes), 2h, 3d, 1mo ago, or 2026-11-01T12:00"), "$muted"),
+                markup=False,
             )
             yield Input("1h", compact=True, id="since")
             yield Static(Content.styled(_("only what changed until (empty: now)"), "$muted"), markup=False)
@@ -98,7 +100,7 @@ class RollbackScreen(ModalScreen[str]):
             asked = self._read()
             planned = await self._desk.planned_rollback(asked.since, asked.until, asked.branch, asked.scope)
         except OrcaError as error:
-            self._show([Content.styled(f"{error} {error.hint}".strip(), "$warning")], "")
+            self._show([Content.styled(error_said(error), "$warning")], "")
             return
         self._asked, self._number = asked, sum(1 for one in planned if one.changes)
         lines = [Content.styled(_("This would put back {n}:", n=count(self._number)), "bold")]
@@ -136,7 +138,7 @@ class RollbackScreen(ModalScreen[str]):
                 asked.since, asked.until, asked.branch, asked.scope, dry_run=False
             )
         except OrcaError as error:
-            self._show([Content.styled(f"{error} {error.hint}".strip(), "$warning")], "")
+            self._show([Content.styled(error_said(error), "$warning")], "")
             return
         number = sum(1 for one in taken if one.changes)
         self.dismiss(_("Rolled back: {n} put back as they were", n=count(number)))

@@ -16,6 +16,7 @@ from memory.errors import OrcaError
 from memory.recalling.search_query import FilterName, SearchQuery, parse
 from memory.searching import FoundItem, Results
 from memory.text import label
+from orca_tui.core_words import error_said
 from orca_tui.figures import count
 from orca_tui.i18n import _
 from orca_tui.keys import display, split
@@ -127,7 +128,7 @@ class SearchScreen(Screen[Place | None]):
                     results = await self._find(text)
                 except OrcaError as error:
                     self._results = None
-                    self.list.show((), f"{error} {error.hint}".strip())
+                    self.list.show((), error_said(error))
                     self._say("")
                     continue
                 if self._wanted is None and not self._query.is_empty:

@@ -19,6 +19,7 @@ from memory.config import Secret
 from memory.errors import OrcaError
 from memory.text import clean, label
 from orca_tui import settings_fields, settings_pages
+from orca_tui.core_words import core_said, error_said
 from orca_tui.i18n import _
 from orca_tui.screens.settings_acts import SettingsActs
 from orca_tui.settings_fields import Field
@@ -87,7 +88,7 @@ class SettingsScreen(SettingsActs, Screen[None]):
         try:
             await self.desk.look()
         except OrcaError as error:
-            self.tell(f"{_(error.title)}: {error} {error.hint}", bad=True)
+            self.tell(f"{_(error.title)}: {error_said(error)}", bad=True)
             return
         self.show_page()
 
@@ -248,13 +249,15 @@ class SettingsScreen(SettingsActs, Screen[None]):
             )
             return
         except OrcaError as error:
-            self.tell(str(error), bad=True, more=error.hint)
+            self.tell(core_said(str(error)), bad=True, more=core_said(error.hint))
             return
         self._end_edit()
         self.show_page()
         if problem is not None:
             self.tell(
-                _("Saved. The model before goes on answering: {why}", why=str(problem)), bad=True, more=problem.hint
+                _("Saved. The model before goes on answering: {why}", why=core_said(str(problem))),
+                bad=True,
+                more=core_said(problem.hint),
             )
         else:
             waits = any(settings_fields.waits(path) for path in texts)

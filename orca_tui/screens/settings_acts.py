@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from memory.errors import OrcaError
 from memory.text import label
 from orca_tui import keys, settings_fields, settings_keys
+from orca_tui.core_words import core_said
 from orca_tui.i18n import _
 from orca_tui.screens.ask import Ask
 from orca_tui.screens.choose import Choice, Choose
@@ -117,7 +118,7 @@ class SettingsActs:
         try:
             self.tell(f"✓ {await self.desk.test(section)}")
         except OrcaError as error:
-            self.tell(f"✗ {_(error.title)}: {error}", bad=True, more=error.hint)
+            self.tell(f"✗ {_(error.title)}: {core_said(str(error))}", bad=True, more=core_said(error.hint))
 
     def stop_test(self) -> bool:
         """End a test that runs; tells whether there was one."""

@@ -11,6 +11,7 @@ from textual.widgets import Static
 
 from memory.errors import OrcaError
 from memory.text import label
+from orca_tui.core_words import error_said
 from orca_tui.i18n import _
 from orca_tui.tool_desk import ToolDesk
 from orca_tui.widgets.hint_line import HintLine
@@ -98,7 +99,7 @@ class ToolsScreen(Screen[None]):
             else:
                 told = await (desk.start(name) if deed == "start" else desk.agree(name))
         except OrcaError as error:
-            told = f"{error} {error.hint}".strip()
+            told = error_said(error)
         await self._look()
         self._say(told)
 

@@ -12,6 +12,7 @@ from textual.screen import Screen
 from textual.widgets import Static
 
 from memory.errors import OrcaError
+from orca_tui.core_words import core_said
 from orca_tui.figures import count
 from orca_tui.i18n import _
 from orca_tui.widgets.hint_line import HintLine
@@ -51,7 +52,7 @@ class TreeScreen(Screen[int | None]):
         try:
             nodes = await asyncio.to_thread(self._read)
         except OrcaError as error:
-            self.query_one(HintLine).say(str(error))
+            self.query_one(HintLine).say(core_said(str(error)))
             return
         forks = sum(1 for node in nodes if node.siblings > 1 and node.place > 1)
         told = _("All forks of this session · messages: {n} · forks: {forks}", n=count(len(nodes)), forks=count(forks))

@@ -7,6 +7,7 @@ from textual.timer import Timer
 
 from memory.errors import OrcaError
 from memory.text import label
+from orca_tui.core_words import core_said
 from orca_tui.entries import (
     ALONE,
     Places,
@@ -200,7 +201,7 @@ class TurnScreen(SideColumns):
 
         def tick() -> None:
             nonlocal left
-            self.status.update_status(activity=_("trying again in {n} s · {reason}", n=left, reason=reason))
+            self.status.update_status(activity=_("trying again in {n} s · {reason}", n=left, reason=core_said(reason)))
             left = max(0, left - 1)
 
         tick()

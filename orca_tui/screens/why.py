@@ -16,6 +16,7 @@ from memory.store.base import Store
 from memory.text import label
 from memory.types import WITHOUT_MEMORY, Injection, Message
 from orca_tui import memory_deeds, memory_keys
+from orca_tui.core_words import error_said
 from orca_tui.figures import count
 from orca_tui.i18n import _
 from orca_tui.messages import DeedAsked
@@ -93,7 +94,7 @@ class WhyScreen(Screen[Message | None]):
         try:
             given = await asyncio.to_thread(given_to, self._desk.store, reply.id)
         except OrcaError as error:
-            self._remark = f"{error} {error.hint}".strip()
+            self._remark = error_said(error)
             given = []
         title = Content.styled(_("Why this reply?"), "bold")
         title += Content(f"  {label(reply.content[:400], TITLE_CELLS)}")
@@ -128,7 +129,7 @@ class WhyScreen(Screen[Message | None]):
                 raise OrcaError(_("There is no memory under the cursor"))
             self._remark = await self._desk.run_on_item(event.deed, event.kind or "long_term", event.id)
         except OrcaError as error:
-            self._remark = f"{error} {error.hint}".strip()
+            self._remark = error_said(error)
         await self._load()
 
     async def _open(self, given: Given) -> None:
@@ -155,7 +156,7 @@ class WhyScreen(Screen[Message | None]):
                 self.dismiss(source)
                 return
         except OrcaError as error:
-            self._remark = f"{error} {error.hint}".strip()
+            self._remark = error_said(error)
         else:
             self._remark = _("It was not taken from a message that is still there")
         self._draw_foot()

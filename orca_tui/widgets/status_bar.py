@@ -7,6 +7,7 @@ from textual.content import Content
 from textual.widget import Widget
 
 from memory.text import label
+from orca_tui.core_words import core_said
 from orca_tui.figures import short_count
 from orca_tui.i18n import _
 from orca_tui.widgets.budget_bar import stacked_bar
@@ -194,7 +195,7 @@ def _queue(status: Status) -> _Part:
     if status.queue_status == "off":
         wordings = [(4, f"○ {_('no embeddings')}"), (6, "○")]
     elif status.queue_status == "paused":
-        problem = label(status.queue_problem, 40) or _("paused")
+        problem = label(core_said(status.queue_problem), 40) or _("paused")
         wordings = [(7, f"‖ {words}: {problem}"), (13, f"‖ {words}"), (19, f"‖ {status.waiting}")]
         style = "$warning"
     else:

@@ -20,13 +20,13 @@ from memory.turns.asking import NO_PERSONA, NO_TOOLS
 from memory.types import MemoryType, Role
 from orca_tui import settings_pages
 from orca_tui.commands import COMMANDS
+from orca_tui.core_words import core_said
 from orca_tui.i18n import _, language, set_language
 from orca_tui.i18n_zh import TEXTS
 from orca_tui.journal_lines import ACTIONS, REASONS
 from orca_tui.memory_keys import MEMORY_KEYS
 from orca_tui.message_keys import MESSAGE_KEYS
 from orca_tui.pages import EDITOR_KEYS
-from orca_tui.provider_words import DETAILS, detail_said
 from orca_tui.screens.model_picker import OTHER
 from orca_tui.search_filters import FILTER_KEYS
 from orca_tui.session_keys import SESSION_KEYS
@@ -63,7 +63,7 @@ def spoken() -> dict[str, str]:
     texts |= {meaning: "pages.py" for _key, meaning in EDITOR_KEYS}
     texts |= dict.fromkeys(("stopped", "failed", "interrupted"), "render/frame.py")
     texts |= dict.fromkeys(get_args(Role), "pages.py")
-    texts |= dict.fromkeys(("Local model", "Demo", OTHER, *DETAILS), "screens/model_picker.py")
+    texts |= dict.fromkeys(("Local model", "Demo", OTHER), "screens/model_picker.py")
     texts |= {text: "message_keys.py" for key in MESSAGE_KEYS for text in (key.word, key.summary)}
     texts |= {text: "memory_keys.py" for key in MEMORY_KEYS for text in (key.word, key.summary)}
     texts |= {key.word: "search_filters.py" for key in FILTER_KEYS}
@@ -95,10 +95,7 @@ async def test_what_the_core_says_of_a_choice_is_translated(home: Path) -> None:
     settings = Settings(llm=LLMSettings(provider="ollama", base_url="http://127.0.0.1:9/v1", model="m"))
     for found in (Settings(), settings):
         for choice in await list_choices(found, Home(home), {}):
-            assert detail_said(choice.detail) != choice.detail
-    missing = "Runs at 127.0.0.1:9 without qwen. Get it with: ollama pull qwen"
-    assert detail_said(missing) == "在 127.0.0.1:9 运行，没有 qwen。下载命令：ollama pull qwen"
-    assert detail_said("Something new.") == "Something new."
+            assert core_said(choice.detail) != choice.detail
 
 
 def test_every_text_is_translated() -> None:
