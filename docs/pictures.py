@@ -22,10 +22,11 @@ from pathlib import Path
 os.environ |= {"TEXTUAL_ANIMATIONS": "none", "COLORTERM": "truecolor", "TERM": "xterm-256color", "TZ": "UTC"}
 
 from drawing import picture, save
-from orca_tui.app import OrcaApp
 from scene import Script, fill, open_app, ready, say, settle, until
 from story import STORIES, Story
 from textual.pilot import Pilot
+
+from orca_tui.app import OrcaApp
 
 FOLDER = Path(__file__).parent / "screens"
 SIZES = {"small": (80, 24), "large": (200, 60)}
@@ -72,7 +73,7 @@ async def streaming(stage: Stage) -> None:
     await say(stage.app, stage.pilot, stage.story.agent[0])
     never = asyncio.Event()
 
-    async def pace(answer: str):  # noqa: ANN202
+    async def pace(answer: str):
         yield answer[: int(len(answer) * 0.93)]
         await never.wait()
 

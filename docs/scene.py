@@ -7,6 +7,9 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from story import STORIES, Story
+from textual.pilot import Pilot
+
 from memory.clock import to_iso
 from memory.config import Home, LLMSettings, PersonaSettings, Settings, ToolsSettings, UISettings
 from memory.core import Core
@@ -24,8 +27,6 @@ from memory.provider.base import (
 from memory.provider.local_embed import local_embedder
 from memory.types import ContextWindow
 from orca_tui.app import OrcaApp
-from story import STORIES, Story
-from textual.pilot import Pilot
 
 TODAY = datetime(2026, 5, 4, 9, 12, tzinfo=UTC)
 LIMIT = 60.0
@@ -120,8 +121,8 @@ def settings_for(language: str, theme: str, root: Path) -> Settings:
     )
 
 
-async def fill(home: Path, language: str) -> None:
-    """Some weeks of use: sessions, memories warm and cold, and what waits in the inbox."""
+async def fill(home: Path, language: str, *, whole: bool = True) -> None:
+    """Some weeks of use: sessions, memories warm and cold, what waits in the inbox; `whole`: and today's talk."""
     story, clock, script = STORIES[language], StoryClock(), Script(STORIES[language])
     place = Home(home)
     place.ensure()
@@ -139,7 +140,8 @@ async def fill(home: Path, language: str) -> None:
     for kind, text in story.waiting:
         core.curator.propose(text, kind, source="tool", reason="from a page")
     clock.ago(0.01)
-    await _talk(core, story.title, story.now)
+    if whole:
+        await _talk(core, story.title, story.now)
     await core.close(LIMIT)
 
 

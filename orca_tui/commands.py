@@ -83,7 +83,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("search", "Search messages and memories", "Memory", "ctrl+f", ("memory", "find"), "[WORDS]", True),
     Command("agent", "Let an agent do a task", "Agents", argument="NAME TASK", lines=True),
     Command("agents", "Show the agents that there are", "Agents"),
-    Command("traces", "Look at the agents at work, and at what they did", "Agents", "f12,alt+t", anywhere=True),
+    Command("traces", "Look at the agents at work, and at what they did", "Agents", "f12", anywhere=True),
     Command("tools", "Tools, what is allowed for always, MCP servers", "Agents", aliases=("mcp",)),
 )
 
