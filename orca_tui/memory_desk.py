@@ -59,10 +59,15 @@ class MemoryDesk:
         await asyncio.to_thread(self._reader.measure, rows)
 
     async def keep(self, rows: Sequence[MemoryRow]) -> str:
-        """Turn down the proposal to archive these. Gives what to say. Raises leaves of `OrcaError`."""
+        """Turn down what is proposed about these. Gives what to say. Raises leaves of `OrcaError`."""
         memory_deeds.some(rows)
-        await asyncio.to_thread(self._core.curator.keep_cold, *[row.memory.id for row in rows])
-        return _("{n} stay; they are not proposed again", n=len(rows))
+        curator = self._core.curator
+        pairs = [(row.like.id, row.memory.id) for row in rows if row.like is not None]
+        if pairs:
+            await asyncio.to_thread(curator.keep_both, *pairs)
+        else:
+            await asyncio.to_thread(curator.keep_cold, *[row.memory.id for row in rows])
+        return _("{n} stay; they are not proposed again", n=len(rows)) + self._way_back()
 
     async def undo_change(self, memory_id: int) -> str:
         """Take back the newest change of one memory that stands. Raises leaves of `OrcaError`."""

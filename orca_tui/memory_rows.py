@@ -1,7 +1,7 @@
 """Memories as the screen lists them: read with their numbers, by status, sorted. Blocking; no widgets."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from memory.curation.heat import heat
@@ -13,16 +13,19 @@ if TYPE_CHECKING:
     from memory.curation.curator import Curator
     from memory.tokens import TokenCounter
 
-Tab = Literal["active", "inbox", "cold", "archived", "trash", "superseded"]
+Tab = Literal["active", "inbox", "cold", "duplicates", "archived", "trash", "superseded"]
 TABS: dict[Tab, tuple[MemoryStatus, ...]] = {
     "active": ("active", "expired"),
     "inbox": ("pending",),
     "archived": ("archived",),
     "trash": ("trashed",),
     "superseded": ("superseded",),
+    "duplicates": (),
     "cold": (),
 }
-"""The lists, and which memories are in each; `cold` holds those of the active that are proposed for archiving."""
+"""The lists, and which memories are in each; the last two hold those of the active that something is proposed about:
+to be archived, or that they say what an older one says."""
+PROPOSED: tuple[Tab, ...] = ("cold", "duplicates")
 Order = Literal["heat", "age", "tokens", "use"]
 ORDERS: tuple[Order, ...] = ("age", "heat", "use", "tokens")
 FIRST = 100
@@ -40,6 +43,8 @@ class MemoryRow:
     """0–1."""
     size: Callable[[str], int]
     """Counts a text, or knows it."""
+    like: LongTermMemory | None = None
+    """The older one that says the same, in the list of duplicates."""
 
     @property
     def tokens(self) -> int:
@@ -98,12 +103,12 @@ class MemoryReader:
         self._counter = counter
         self._now = now
         self._counted: dict[str, int] = {}
-        self._cold: int | None = None
-        """How many are proposed for archiving, as far as it was looked."""
+        self._proposed: dict[Tab, int] = {}
+        """How many are in the lists of `PROPOSED`, as far as it was looked."""
 
     def beginning(self, tab: Tab) -> Listing:
-        """The newest of one list, at once; `cold` is always read whole. Raises leaves of `StoreError`."""
-        if tab == "cold":
+        """The newest of one list, at once; those of `PROPOSED` are always read whole. Raises leaves of `StoreError`."""
+        if tab in PROPOSED:
             return self.listing(tab)
         memories = self._curator.store.memories(status=TABS[tab], limit=FIRST)
         rows = self._rows(memories)
@@ -112,12 +117,19 @@ class MemoryReader:
 
     def listing(self, tab: Tab) -> Listing:
         """One list, newest first, the coldest first of `cold`. Raises leaves of `StoreError`."""
-        if tab == "cold":
-            memories = self._curator.cold()
-            self._cold = len(memories)
+        if tab == "duplicates":
+            pairs = self._curator.duplicates()
+            rows = tuple(
+                replace(row, like=older)
+                for row, (older, _newer) in zip(self._rows([newer for _older, newer in pairs]), pairs, strict=True)
+            )
+        elif tab == "cold":
+            rows = self._rows(self._curator.cold())
         else:
-            memories = list(self._curator.all(status=TABS[tab]))
-        return Listing(tab, self._rows(memories), self._counts())
+            rows = self._rows(list(self._curator.all(status=TABS[tab])))
+        if tab in PROPOSED:
+            self._proposed[tab] = len(rows)
+        return Listing(tab, rows, self._counts())
 
     def measure(self, rows: Sequence[MemoryRow]) -> None:
         """Count all that was not counted yet, so that nobody waits for it."""
@@ -156,8 +168,9 @@ class MemoryReader:
             found = {tab: sum(by_status.get(one, 0) for one in status) for tab, status in TABS.items()}
         else:
             found = {tab: sum(1 for _row in self._curator.all(status=status)) for tab, status in TABS.items()}
-        del found["cold"]
-        return found if self._cold is None else {**found, "cold": self._cold}
+        for tab in PROPOSED:
+            del found[tab]
+        return {**found, **self._proposed}
 
 
 def waiting_for_review(curator: "Curator", *, most: int = 100) -> int:

@@ -32,7 +32,7 @@ SESSION_KEYS: tuple[SessionKey, ...] = (
     SessionKey("trash", "d", "delete", "Throw it away (restorable); its memories stay"),
     SessionKey("restore", "R", "restore", "Bring it back from the trash or the archive"),
     SessionKey("erase", "x", "erase", "Erase it for good, after a question"),
-    SessionKey("undo", "u", "undo", "Take back the last archiving or deleting"),
+    SessionKey("undo", "u", "undo", "Take back the last archiving or deleting since orca was started"),
     SessionKey("export", "w", "export", "Write it to a file"),
     SessionKey("next", "right,l", "lists", "Next list: open, archived, trash"),
     SessionKey("previous", "left,h", "lists", "List before"),

@@ -54,12 +54,6 @@ class CuratorBase:
         """Undo and rollback."""
         return History(self.ledger)
 
-    def undo(self, steps: int = 1) -> list[TakenBack]:
-        """Take back the last `steps` acts of the user (`History.undo`)."""
-        taken = self.history.undo(steps)
-        self.told_changed(taken)
-        return taken
-
     def told_changed(self, taken: Sequence[TakenBack]) -> None:
         """Say that memories were put back, by whatever means."""
         self._changed([one.id for one in taken if one.kind == "long_term"])

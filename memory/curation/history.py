@@ -102,6 +102,11 @@ class History:
                 return self.undo(event=events[0].id)
         raise OrcaError("There is nothing to undo in its history.")
 
+    def newest(self) -> str:
+        """When the act was done that `undo` takes back next; empty when there is none."""
+        acts = self._last(1)
+        return acts[0][0].timestamp if acts else ""
+
     def rollback(
         self,
         since: str,

@@ -8,8 +8,9 @@ from typing import Literal
 from memory.clock import from_iso, to_iso
 from memory.curation.curator_base import CuratorBase, scope_of
 from memory.curation.heat import heat, is_cold
+from memory.curation.history import TakenBack
 from memory.store.ledger import Ledger
-from memory.store.proposals import Proposal
+from memory.store.proposals import Dismissal, Proposal
 from memory.tokens import TokenCounter
 from memory.types import LongTermMemory, MemoryStatus
 from memory.writing.worth import is_near_duplicate
@@ -109,10 +110,31 @@ class Pruner(CuratorBase):
         self.ledger.dismiss("cold", [(one,) for one in memory_ids])
         self._changed(memory_ids)
 
-    def keep_both(self, first: int, second: int) -> None:
-        """Turn down the proposal that two memories say the same; it is not made again."""
-        self.ledger.dismiss("duplicate", [(first, second)])
-        self._changed((first, second))
+    def keep_both(self, *pairs: tuple[int, int]) -> None:
+        """Turn down proposals that two memories say the same; they are not made again."""
+        self.ledger.dismiss("duplicate", pairs)
+        self._changed([one for pair in pairs for one in pair])
+
+    def undo(self, steps: int = 1) -> list[TakenBack]:
+        """Take back the last `steps` acts of the user (`History.undo`), or proposals turned down, as they come.
+
+        Raises `OrcaError` when there is nothing to take back.
+        """
+        taken: list[TakenBack] = []
+        with self._act():
+            for step in range(steps):
+                dismissal, newest = self.ledger.last_dismissal(), self.history.newest()
+                if dismissal is not None and dismissal.timestamp >= newest:
+                    taken += self._propose_again(dismissal)
+                elif newest or not step:
+                    taken += self.history.undo()
+        self.told_changed(taken)
+        return taken
+
+    def _propose_again(self, dismissal: Dismissal) -> list[TakenBack]:
+        self.ledger.propose_again(dismissal)
+        rows = self.existing([one for ids in dismissal.items for one in ids])
+        return [TakenBack("long_term", row.id, row.content, {"proposed": dismissal.what}) for row in rows]
 
     def _dismissed(self, what: Proposal) -> set[tuple[int, ...]]:
         return self._store.dismissed(what) if isinstance(self._store, Ledger) else set()

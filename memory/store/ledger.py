@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from typing import Any, Protocol, runtime_checkable
 
 from memory.store.base import Store
-from memory.store.proposals import Proposal
+from memory.store.proposals import Dismissal, Proposal
 from memory.store.upkeep_log import Dropped, MaintenanceRun
 from memory.types import LongTermMemory, MemoryEvent, ShortTermMemory
 
@@ -114,6 +114,14 @@ class Ledger(Store, Protocol):
 
     def dismissed(self, what: Proposal) -> set[tuple[int, ...]]:
         """What is not to be proposed."""
+        ...
+
+    def last_dismissal(self) -> Dismissal | None:
+        """What was turned down last; `None` when nothing is."""
+        ...
+
+    def propose_again(self, dismissal: Dismissal) -> None:
+        """Take a dismissal back."""
         ...
 
     def add_run(self, *, started_at: str, started_by: str, counts: Mapping[str, int], problem: str) -> MaintenanceRun:

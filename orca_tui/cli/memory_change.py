@@ -11,6 +11,7 @@ from memory.errors import ConfigError
 from memory.text import label
 from memory.types import LongTermMemory
 from orca_tui.cli.memory_tools import SNIPPET, edited_text, given_text, open_curator, print_memories
+from orca_tui.cli.stored import drop_files
 from orca_tui.plain import complain, plain_print, print_json
 
 if TYPE_CHECKING:
@@ -32,9 +33,19 @@ def run(arguments: Namespace, home: Home) -> int:
             case "demote":
                 _tell(arguments, [curator.demote(arguments.id, branch=arguments.branch)])
             case "erase":
-                _erase(curator, arguments)
+                _erase(curator, arguments, home)
             case "undo":
-                tell_taken_back(arguments, curator.history.undo(arguments.steps, event=arguments.event))
+                if arguments.event is not None:
+                    tell_taken_back(arguments, curator.history.undo(event=arguments.event))
+                else:
+                    tell_taken_back(arguments, curator.undo(arguments.steps))
+            case "keep":
+                curator.keep_cold(*[curator.store.memory(one).id for one in arguments.ids])
+                _tell(arguments, list(curator.existing(arguments.ids)))
+            case "keep-both":
+                first, second = (curator.store.memory(one).id for one in arguments.ids)
+                curator.keep_both((first, second))
+                _tell(arguments, list(curator.existing(arguments.ids)))
             case "rate":
                 rating = 1 if arguments.rating == "up" else -1
                 _tell(arguments, curator.rate(arguments.message, rating, arguments.note), "No memory was behind it.")
@@ -100,13 +111,15 @@ def _edit(curator: "Curator", arguments: Namespace, home: Home) -> LongTermMemor
     return curator.edit(arguments.id, **changes)
 
 
-def _erase(curator: "Curator", arguments: Namespace) -> None:
+def _erase(curator: "Curator", arguments: Namespace, home: Home) -> None:
     rows = [curator.store.memory(one) for one in dict.fromkeys(arguments.ids)]
     if not arguments.yes:
         if not arguments.json:
             print_memories(rows)
         raise ConfigError("Nothing was erased: it cannot be undone.", hint="Add --yes to erase for good.")
     copies = curator.erase(*[row.id for row in rows], with_source=arguments.with_source)
+    if arguments.with_source:
+        drop_files(home, curator.store)
     if arguments.json:
         print_json({"erased": [row.id for row in rows], "copies": copies})
         return

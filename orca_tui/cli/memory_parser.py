@@ -94,7 +94,9 @@ class MemoryGrammar:
         undo.add_argument("steps", nargs="?", type=_id, default=1, metavar="N")
         undo.add_argument("--event", type=_id, metavar="ID", help="the change with this id (see: memory history)")
         rollback = self._action("rollback", "give memories the state that they had at a time; shows it before")
-        rollback.add_argument("time", metavar="TIME", help="2026-03-01T12:00, or back from now: 30m (minutes), 2h, 3d, 1mo (months)")
+        rollback.add_argument(
+            "time", metavar="TIME", help="2026-03-01T12:00, or back from now: 30m (minutes), 2h, 3d, 1mo (months)"
+        )
         rollback.add_argument("--until", metavar="TIME", help="undo only what was changed up to then")
         rollback.add_argument("--branch", metavar="NAME", help="only in this branch")
         rollback.add_argument("--project", metavar="NAME", help="only of this project; '' for none")
@@ -112,6 +114,9 @@ class MemoryGrammar:
         prune.add_argument("--branch", metavar="NAME", help="only in this branch")
         prune.add_argument("--trash", action="store_true", help="throw away instead of archiving")
         _add_yes(prune)
+        self._action("keep", "let memories stay that are proposed for archiving; undo takes it back", ids="+")
+        both = self._action("keep-both", "two memories that say the same stay both; undo takes it back")
+        both.add_argument("ids", type=_id, metavar="ID", nargs=2)
         self._action("maintain", "upkeep: expiry, copies, proposals, vectors; for cron")
         export = self._action("export", "write memories to a file or to stdout")
         export.add_argument("file", nargs="?", default="-", metavar="FILE")

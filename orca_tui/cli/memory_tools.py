@@ -115,5 +115,6 @@ def given_time(text: str, *, end: bool = False) -> str:
         return time_of(text, SystemClock().now(), end=end)
     except (ValueError, OverflowError) as error:
         raise ConfigError(
-            f"{label(text, 40)!r} is no time.", hint="For example 2026-03-01T12:00, or back from now: 30m (minutes), 2h, 3d, 1mo (months)."
+            f"{label(text, 40)!r} is no time.",
+            hint="For example 2026-03-01T12:00, or back from now: 30m (minutes), 2h, 3d, 1mo.",
         ) from error

@@ -12,7 +12,7 @@ from memory.text import label
 from memory.types import Session, SessionState
 from orca_tui.cli.memory_tools import may_go_on
 from orca_tui.cli.sessions import line_of
-from orca_tui.cli.stored import open_read
+from orca_tui.cli.stored import drop_files, open_read
 from orca_tui.plain import complain, plain_print, print_json
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def run(arguments: Namespace, home: Home) -> int:
             case "export":
                 _export(arguments, store)
             case "delete" if arguments.erase:
-                return _erase(arguments, store)
+                return _erase(arguments, store, home)
             case action:
                 found = [store.find_session(one) for one in arguments.ids]
                 _tell(arguments, [store.update_session(session.id, state=STATES[action]) for session in found])
@@ -56,7 +56,7 @@ def _tell(arguments: Namespace, sessions: list[Session]) -> None:
         plain_print("`orca-tui sessions restore ID` brings it back; with --erase it is gone for good.")
 
 
-def _erase(arguments: Namespace, store: "Store") -> int:
+def _erase(arguments: Namespace, store: "Store", home: Home) -> int:
     from memory.store.ledger import Ledger
 
     if not isinstance(store, Ledger):
@@ -72,6 +72,8 @@ def _erase(arguments: Namespace, store: "Store") -> int:
     copies: list[str] = []
     for session in found if done else ():
         copies = store.erase_session(session.id, actor="user")
+    if done:
+        drop_files(home, store)
     if arguments.json:
         print_json({"done": done, "erased": [session.id for session in found if done], "older_copies": copies})
     elif done:

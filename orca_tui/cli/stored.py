@@ -34,6 +34,13 @@ def open_read(home: Home) -> "Iterator[Store]":
         store.close()
 
 
+def drop_files(home: Home, store: "Store") -> int:
+    """Remove what went with messages that are erased now; tells how many files. Raises leaves of `StoreError`."""
+    from memory.store.attachments import AttachmentFiles
+
+    return AttachmentFiles(home.attachments).drop_unreferenced(store.attachments(), spared=0.0)
+
+
 @asynccontextmanager
 async def open_core(home: Home, settings: Settings) -> "AsyncIterator[Core]":
     """The whole core, started; closed with a second for what is still to be written. Raises leaves of `OrcaError`."""

@@ -2,6 +2,12 @@
 
 TEXTS: dict[str, str] = {
     "Cold": "冷却",
+    "Duplicates": "重复",
+    "keep": "保留",
+    "No two memories say the same. When they do, it is proposed here to make one of them.": (
+        "没有内容相同的记忆。出现时，会在这里建议合并为一条。"
+    ),
+    "says what {id} says:": "与 {id} 内容相同：",
     "undo its change": "撤销其改动",
     "Take back the newest change of this memory": "撤销此记忆最近的一次改动",
     "roll back": "回滚",

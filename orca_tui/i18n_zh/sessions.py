@@ -12,7 +12,7 @@ TEXTS: dict[str, str] = {
     "Throw it away (restorable); its memories stay": "删除（可恢复）；由它得来的记忆保留",
     "Bring it back from the trash or the archive": "从回收站或归档中取回",
     "Erase it for good, after a question": "确认后彻底删除",
-    "Take back the last archiving or deleting": "撤销上一次归档或删除",
+    "Take back the last archiving or deleting since orca was started": "撤销本次启动以来上一次的归档或删除",
     "Write it to a file": "写入文件",
     "Next list: open, archived, trash": "下一个列表：会话、归档、回收站",
     "List before": "上一个列表",

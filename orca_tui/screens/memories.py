@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -16,11 +17,11 @@ from textual.widgets import Static
 from memory.errors import OrcaError
 from memory.text import label
 from memory.types import Message
-from orca_tui import memory_deeds, memory_keys
+from orca_tui import memory_deeds, memory_words
+from orca_tui.core_words import error_said
 from orca_tui.figures import count
 from orca_tui.i18n import _
-from orca_tui.memory_rows import ORDERS, TABS, Listing, MemoryRow, Order, Tab, tab_of
-from orca_tui.memory_words import growth_picture, teach
+from orca_tui.memory_rows import ORDERS, PROPOSED, TABS, Listing, MemoryRow, Order, Tab, tab_of
 from orca_tui.messages import DeedAsked
 from orca_tui.widgets.hint_line import HintLine
 from orca_tui.widgets.memory_detail import MemoryDetail
@@ -64,6 +65,8 @@ class MemoriesScreen(Screen[Message | None]):
         self._tab: Tab = tab
         self._wanted = memory_id
         self._listing: Listing | None = None
+        self._growth: tuple[Listing | None, str] = (None, "")
+        """The picture of growth, and of what."""
         self._shown: int | None = None
         self._unwatch: Callable[[], None] = lambda: None
         self._remark = ""
@@ -78,7 +81,7 @@ class MemoriesScreen(Screen[Message | None]):
         self.detail = MemoryDetail(id="memories-detail", now=self._now)
         self.said = Static(id="memories-said", markup=False)
         self.keys_line = HintLine(id="memories-keys")
-        self.title_line = Static(Content.styled(_("Long-term memory"), "bold"), id="memories-title", markup=False)
+        self.title_line = Static(memory_words.title(""), id="memories-title", markup=False)
         yield self.title_line
         yield self.head
         yield self.columns
@@ -106,6 +109,11 @@ class MemoriesScreen(Screen[Message | None]):
 
     # reading
 
+    @property
+    def _listed(self) -> Tab:
+        """The list that is seen; another one may be on its way."""
+        return self._listing.tab if self._listing is not None else self._tab
+
     def _reload(self) -> None:
         start(self, "memories", self._load, exclusive=True)
 
@@ -123,6 +131,8 @@ class MemoriesScreen(Screen[Message | None]):
             self._tell(error)
             return
         self._shown = None
+        if self._remark == _("Reading…"):
+            self._say("")
         self._look()
 
     async def _load_tab(self, tab: Tab) -> None:
@@ -138,7 +148,7 @@ class MemoriesScreen(Screen[Message | None]):
 
     def _draw(self, *, moved_to: int | None = None) -> None:
         if self._listing is not None:
-            self.list.show(self._listing.rows, teach(self._tab))
+            self.list.show(self._listing.rows, memory_words.teach(self._tab))
             if moved_to is not None:
                 self.list.move_to(moved_to)
             self._draw_head()
@@ -146,14 +156,11 @@ class MemoriesScreen(Screen[Message | None]):
     def _draw_head(self) -> None:
         if self._listing is not None and self.is_attached:
             self.head.show(self._tab, self._listing.counts, self._listing.rows)
-            picture = growth_picture(self._listing.rows, self._desk.now())
-            title = Content.styled(_("Long-term memory"), "bold")
-            if picture:
-                title += Content.assemble(
-                    "   ", (_("written in 12 weeks"), "$muted"), " ", (picture, "$tier-long-term")
-                )
-            self.title_line.update(title)
-            self.columns.update(self.list.headings(self.list.scrollable_content_region.width))
+            if self._growth[0] is not self._listing:
+                self._growth = (self._listing, memory_words.growth_picture(self._listing.rows, self._desk.now()))
+            title = memory_words.title(self._growth[1])
+            self.title_line.update(title, layout=False)
+            self.columns.update(self.list.headings(self.list.scrollable_content_region.width), layout=False)
 
     def _look(self) -> None:
         """Show the memory under the cursor in full."""
@@ -167,7 +174,10 @@ class MemoriesScreen(Screen[Message | None]):
 
     async def _show(self, memory_id: int) -> None:
         try:
-            self.detail.show(await self._desk.detail(memory_id), self._desk.keys)
+            detail, current = await self._desk.detail(memory_id), self.list.current
+            if current is not None and current.memory.id == memory_id:
+                detail = replace(detail, row=current)
+            self.detail.show(detail, self._desk.keys)
         except OrcaError as error:
             self.detail.show(None)
             self._tell(error)
@@ -224,8 +234,10 @@ class MemoriesScreen(Screen[Message | None]):
         if deed == "undo_this":
             memory_deeds.some(rows)
             return await self._desk.undo_change(rows[0].memory.id)
-        if deed == "reject" and self._tab == "cold":
+        if deed == "reject" and self._listed in PROPOSED:
             return await self._desk.keep(rows)
+        if deed == "merge" and len(rows) == 1 and rows[0].like is not None:
+            rows = [*rows, replace(rows[0], memory=rows[0].like)]
         return await self._desk.run(deed, rows)
 
     async def _sort(self, order: Order) -> None:
@@ -247,7 +259,7 @@ class MemoriesScreen(Screen[Message | None]):
     def _open(self, tab: Tab) -> None:
         self._tab = tab
         self.list.unmark()
-        self._say("")
+        self._say(_("Reading…") if tab in PROPOSED else "")
         self._reload()
         self.list.focus()
 
@@ -281,7 +293,7 @@ class MemoriesScreen(Screen[Message | None]):
         self._draw_foot()
 
     def _tell(self, error: OrcaError) -> None:
-        self._say(f"{error} {error.hint}".strip())
+        self._say(error_said(error))
 
     def _draw_foot(self) -> None:
         marked = self.list.marked
@@ -298,23 +310,11 @@ class MemoriesScreen(Screen[Message | None]):
         else:
             row = chosen[0] if chosen else None
             line = Content(_("frees {tokens} tokens when it goes", tokens=count(row.tokens)) if row else "")
-        self.said.update(line)
+        self.said.update(line, layout=False)
         self.keys_line.show(self._hints(chosen))
 
     def _hints(self, chosen: list[MemoryRow]) -> list[tuple[str, str]]:
-        keys = self._desk.keys
-        deeds = memory_deeds.possible([row.memory for row in chosen])
-        if self._tab == "cold" and chosen:
-            deeds = ["archive", "reject", *(deed for deed in deeds if deed != "archive")]
         if self.focused is self.detail:
-            source = self.detail.detail is not None and self.detail.detail.source is not None
-            names = [*(["source"] if source else []), *(d for d in deeds if d != "merge"), "undo", "undo_this"]
-            return [("Esc", _("list")), *_words(names, keys)]
-        found = _words([*(["mark"] if chosen else []), *deeds[:2]], keys)
-        found += [("Enter", _("read"))] if chosen else []
-        found += [("←→", _("lists")), ("/", _("filter"))]
-        return found + _words([*deeds[2:], "undo", "sort", "turn", "rollback"], keys)
-
-
-def _words(names: list[str], keys: dict[str, str]) -> list[tuple[str, str]]:
-    return [(key, _(word)) for key, word in memory_keys.pairs(names, keys)]
+            has_source = self.detail.detail is not None and self.detail.detail.source is not None
+            return memory_words.detail_hints(self._listed, chosen, self._desk.keys, has_source=has_source)
+        return memory_words.list_hints(self._listed, chosen, self._desk.keys)

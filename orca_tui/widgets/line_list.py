@@ -192,11 +192,16 @@ class LineList(ScrollView, can_focus=True):
         if not self._keys:
             self.scroll_relative(y=place - self._cursor, animate=False)
             return
+        before, offset = self._places[self._keys[self._cursor]], self.scroll_offset
         self._cursor = max(0, min(place, len(self._keys) - 1))
-        first, last = self._places[self._keys[self._cursor]]
+        first, last = now = self._places[self._keys[self._cursor]]
         if self._cursor == 0:
             first = 0
         region = Region(0, first, self.virtual_size.width, last - first + 1)
         self.scroll_to_region(region, animate=False, force=True, immediate=True)
-        self.refresh()
+        if self.scroll_offset == offset:
+            for begin, end in {before, now}:
+                self.refresh_lines(begin, end - begin + 1)
+        else:
+            self.refresh()
         self.cursor_moved()

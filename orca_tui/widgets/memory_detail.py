@@ -86,6 +86,11 @@ class MemoryDetail(LineList):
         head += Content.styled(label(memory.branch, 64), "bold $heading")
         rows = [_line(head.truncate(room, ellipsis=True)), text_row()]
         rows += _wrapped(Content(clean(memory.content).expandtabs(4).strip()), room)
+        if detail.row.like is not None:
+            older = Content(clean(detail.row.like.content).expandtabs(4).strip())
+            about = _("says what {id} says:", id=detail.row.like.id)
+            rows += [text_row(), _line(Content.styled(about, "$warning").truncate(room, ellipsis=True))]
+            rows += _wrapped(older, room)
         rows += [text_row(), *self._numbers(room)]
         for name, value in self._facts(memory):
             rows += _fact(name, Content(value), room)

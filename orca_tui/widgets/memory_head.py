@@ -19,7 +19,7 @@ def tab_word(tab: Tab) -> str:
     """The list's name."""
     return {
         "active": _("Active"), "inbox": _("Inbox"), "cold": _("Cold"), "archived": _("Archived"), "trash": _("Trash"),
-        "superseded": _("Superseded"),
+        "superseded": _("Superseded"), "duplicates": _("Duplicates"),
     }[tab]  # fmt: skip
 
 

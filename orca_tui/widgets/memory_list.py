@@ -93,7 +93,7 @@ class MemoryList(FilterList):
     @property
     def marked(self) -> list[MemoryRow]:
         """What is marked and seen, in the order of the list."""
-        return [row for key, row in self._found.items() if key in self._marks]
+        return [row for key, row in self._found.items() if key in self._marks] if self._marks else []
 
     @property
     def chosen(self) -> list[MemoryRow]:
@@ -147,7 +147,8 @@ class MemoryList(FilterList):
 
     def _left(self, row: MemoryRow) -> Content:
         mark = ("✓ ", "bold $success") if row.memory.id in self._marks else ("  ", "")
-        return Content.assemble(mark) + state_sign(row.memory) + Content(" ")
+        sign = state_sign(row.memory) if row.like is None else Content.styled("≈", "$warning")
+        return Content.assemble(mark) + sign + Content(" ")
 
     def _text(self, row: MemoryRow) -> Content:
         style = "bold" if row.memory.id in self._marks else ""

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from memory.store.attachments import AttachmentFiles
 from tests.cli.conftest import Run, Script
 
 HOSTILE = "\x1b]0;pwned\x07 [red]x[/] \u202e"
@@ -52,6 +53,14 @@ def test_erasing_asks(run: Run, script: Script) -> None:
     assert states(run) == {first: "open"}
     assert run("sessions", "delete", first[:8], "--erase", "--yes").code == 0
     assert states(run) == {}
+
+
+def test_erasing_takes_the_files_along(run: Run, script: Script, home: Path) -> None:
+    (first,) = begun(run, script, "about tides")
+    files = AttachmentFiles(home / "attachments")
+    files.save(b"a picture")
+    assert run("sessions", "delete", first[:8], "--erase", "--yes").code == 0
+    assert not list((home / "attachments").iterdir())
 
 
 def test_search_takes_filters(run: Run, script: Script) -> None:

@@ -58,6 +58,34 @@ async def test_what_has_cooled_is_proposed_and_kept_or_archived(home: Path) -> N
         assert sorted(status(app).values()) == ["active", "archived", "archived"]
         assert "Nothing has cooled" in screen_text(app)
         assert curator.cold() == []
+        await deed(pilot, screen, "u")
+        assert sorted(status(app).values()) == ["active"] * 3
+        assert "Taken back: Old" in await deed(pilot, screen, "u")
+        assert "‹Cold 1›" in screen_text(app)
+
+
+async def test_what_says_the_same_is_made_one_or_kept(home: Path) -> None:
+    app = make_app(home, clock=MovingClock())
+    async with running(app, (130, 30)) as pilot:
+        curator = core_of(app).curator
+        curator.add("Owns a red boat in Kiel")
+        curator.add("Owns a red boat in Kiel.")
+        screen = await open_memories(pilot)
+        screen._open("duplicates")
+        await settled(pilot, screen)
+        assert "‹Duplicates 1›" in screen_text(app)
+        assert "says what 1 says" in screen_text(app)
+        assert "n keep" in screen_text(app)
+        await deed(pilot, screen, "n")
+        assert "No two memories say the same" in screen_text(app)
+        await deed(pilot, screen, "u")
+        assert "‹Duplicates 1›" in screen_text(app)
+        await pilot.press("m")
+        await until(pilot, lambda: pilot.app.screen is not screen)
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: pilot.app.screen is screen)
+        await settled(pilot, screen)
+        assert sorted(row.status for row in curator.all(status=None)) == ["active", "superseded", "superseded"]
 
 
 async def test_a_rollback_is_shown_before_and_can_be_undone(home: Path) -> None:
