@@ -7,7 +7,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help run test sweep check setup dev clean
+.PHONY: help run test sweep gate check setup dev clean
 
 help:  ## Show this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile
@@ -21,6 +21,9 @@ test: $(VENV)/.dev  ## Set up and run all tests
 
 sweep: $(VENV)/.dev  ## Let every disk call of every command fail in every way (hours)
 	@ORCA_SWEEP=full $(BIN)/python -m pytest tests/faults/test_sweep.py
+
+gate: $(VENV)/.dev  ## Put every hostile text into every place of the screen and every command (minutes)
+	@ORCA_SWEEP=full $(BIN)/python -m pytest tests/faults/test_gate_screen.py tests/faults/test_gate_command_line.py
 
 check: $(VENV)/.dev  ## Lint, format, types, import contracts
 	@$(BIN)/ruff check .

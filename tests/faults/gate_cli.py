@@ -12,8 +12,10 @@ from memory.provider.scripted import HashEmbedder, ScriptedChat
 from memory.store import open_store
 from memory.types import NewMemory, Role
 from orca_tui.cli import main
-from tests.faults.gate_corpus import Entry, entries
+from tests.faults.gate_corpus import Entry, entries, part
 
+PARTS = 4
+"""The texts are shared out so among the commands that show one."""
 ROLES: tuple[Role, ...] = ("user", "assistant", "tool")
 
 
@@ -65,7 +67,7 @@ def show_all(talk: str) -> None:
 
 
 def show_one(home: Home, entry: Entry, memory: int) -> None:
-    """What shows one, each behind its mark."""
+    """What shows one, each behind its mark: those of the commands that are given this entry."""
     model = ScriptedChat([[entry.tag, " ", *entry.pieces, " end"]], tiny=True)
 
     async def build(*_args: Any, **_options: Any) -> ScriptedChat:
@@ -84,9 +86,10 @@ def show_one(home: Home, entry: Entry, memory: int) -> None:
         "wrong option": (entry.line, f"--{entry.line}"),
         "wrong setting": ("config", "set", f"llm.{entry.line}", entry.text),
     }
-    for name, argv in commands.items():
-        mark(f"{entry.id} {name}")
-        call(*argv)
+    for place, (name, argv) in enumerate(commands.items()):
+        if entry in part(place, PARTS):
+            mark(f"{entry.id} {name}")
+            call(*argv)
     home.config.unlink()
 
 

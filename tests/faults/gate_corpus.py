@@ -1,6 +1,7 @@
 """The hostile texts for the gate: the two corpora as entries with a tag in front that shows where one begins."""
 
 import json
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,8 @@ PLAIN = (
     "",
 )
 """What a run on honest text is: what it makes the terminal do is what hostile text may make it do."""
+FULL = os.environ.get("ORCA_SWEEP") == "full"
+"""Every text goes to every place (`make gate`)."""
 
 
 @dataclass(frozen=True)
@@ -67,3 +70,9 @@ def entries() -> list[Entry]:
     """The plain ones, then all hostile ones."""
     given = [(f"plain-{number}", (text,)) for number, text in enumerate(PLAIN)] + hostile()
     return [Entry(name, f"q{number:03d}", "".join(pieces), pieces) for number, (name, pieces) in enumerate(given)]
+
+
+def part(place: int, parts: int) -> list[Entry]:
+    """The plain ones, then those that the place with this number is given; the next place is given the next part."""
+    plain, rest = entries()[: len(PLAIN)], entries()[len(PLAIN) :]
+    return plain + (rest if FULL else rest[place % parts :: parts])
