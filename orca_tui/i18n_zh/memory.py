@@ -4,6 +4,7 @@ TEXTS: dict[str, str] = {
     "Cold": "冷却",
     "Duplicates": "重复",
     "keep": "保留",
+    "everything": "全部",
     "No two memories say the same. When they do, it is proposed here to make one of them.": (
         "没有内容相同的记忆。出现时，会在这里建议合并为一条。"
     ),

@@ -58,7 +58,7 @@ class RollbackScreen(ModalScreen[str]):
 
     def compose(self) -> ComposeResult:
         """Time span, branch, scope, what would change, keys."""
-        everything, mine = _("all"), _("this project") if self._desk.scope.project else _("no project")
+        everything, mine = _("everything"), _("this project") if self._desk.scope.project else _("no project")
         self._any, self._mine = everything, mine
         with Vertical(classes="dialog"):
             yield Static(Content(_("Roll memory back")), classes="dialog-title", markup=False)
