@@ -6,11 +6,11 @@
 import asyncio
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from datetime import timedelta
 
 from memory.clock import Clock, from_iso, to_iso
 from memory.curation.curator import Curator
+from memory.curation.periodic import Periodic
 from memory.errors import OrcaError
 from memory.events import UpkeepChanged
 from memory.store.base import Store
@@ -129,8 +129,11 @@ def waiting(store: Store) -> int:
     return store.count_waiting(model=model[0] if model else "")
 
 
-class Scheduler:
-    """Runs upkeep in the background while the app is open: soon after the start, then every few hours."""
+class Scheduler(Periodic):
+    """Runs upkeep in the background while the app is open: soon after the start, then every few hours.
+
+    It ends between two steps of a run.
+    """
 
     def __init__(
         self,
@@ -140,28 +143,13 @@ class Scheduler:
         first_delay: float = FIRST_DELAY,
         interval: float = INTERVAL,
     ) -> None:
+        super().__init__("memory upkeep", first_delay)
         self.last: MaintenanceRun | None = None
         """The last run of this process."""
-        self.problem = ""
-        """What is wrong, for a person; empty when nothing is."""
         self._upkeep = upkeep
         self._notify = notify
-        self._first_delay = first_delay
         self._interval = interval
-        self._closing = asyncio.Event()
-        self._task: asyncio.Task[None] | None = None
-
-    def start(self) -> None:
-        """Begin. Needs a running event loop."""
-        if self._task is None:
-            self._task = asyncio.get_running_loop().create_task(self._run(), name="memory upkeep")
-
-    async def close(self) -> None:
-        """End between two steps of a run, and wait for that."""
-        self._closing.set()
-        if self._task is not None:
-            await self._task
-            self._task = None
+        self._failures = 0
 
     async def run_now(self) -> MaintenanceRun:
         """One run at once. Raises leaves of `StoreError`."""
@@ -170,20 +158,16 @@ class Scheduler:
         self._notify(UpkeepChanged(run.counts, run.problem))
         return run
 
-    async def _run(self) -> None:
-        wait, failures = self._first_delay, 0
-        while not await self._closes_within(wait):
-            try:
-                if await asyncio.to_thread(self._upkeep.due, self._interval):
-                    await self.run_now()
-            except OrcaError as error:
-                log.warning("upkeep did not run: %s", error)
-                self.problem = str(error)
-                self._notify(UpkeepChanged({}, self.problem))
-            failures = failures + 1 if self.problem else 0
-            wait = min(self._interval, RETRY_AFTER * 2 ** min(failures - 1, 10)) if failures else self._interval
-
-    async def _closes_within(self, seconds: float) -> bool:
-        with suppress(TimeoutError):
-            await asyncio.wait_for(self._closing.wait(), seconds)
-        return self._closing.is_set()
+    async def _step(self) -> float:
+        try:
+            if await asyncio.to_thread(self._upkeep.due, self._interval):
+                await self.run_now()
+        except OrcaError as error:
+            log.warning("upkeep did not run: %s", error)
+            self.problem = str(error)
+            self._notify(UpkeepChanged({}, self.problem))
+        if not self.problem:
+            self._failures = 0
+            return self._interval
+        self._failures += 1
+        return min(self._interval, RETRY_AFTER * 2 ** min(self._failures - 1, 10))
