@@ -69,10 +69,9 @@ def error_said(error: OrcaError, between: str = " ") -> str:
 
 
 def row_said(text: str) -> str:
-    """A row of the doctor's: known as a whole, or part by part."""
-    if language() == "en" or core_said(text) != text:
-        return core_said(text)
-    return "；".join(map(core_said, text.split("; ")))
+    """A row of the doctor's, part by part; a row that is one sentence as that."""
+    parts = [core_said(part) for part in text.split("; ")]
+    return core_said(text) if language() == "en" or len(parts) == 1 else "；".join(parts)
 
 
 def _said(text: str, depth: int) -> str:

@@ -40,7 +40,7 @@ def told() -> dict[str, tuple[str, ...]]:
 def corpus() -> str:
     """All texts of the core and of the doctor, and the system's own, one a line."""
     found = [os.strerror(number) for number in range(1, 130)]
-    for path in (*_files(), *sorted(APP.glob("doctor*.py"))):
+    for path in (*_files(), *sorted(APP.glob("doctor*.py")), APP / "cli" / "open_app.py"):
         constants = [node.value for node in _nodes(path) if isinstance(node, ast.Constant)]
         found += [value for value in constants if isinstance(value, str)]
     return "\n".join(found)

@@ -8,7 +8,7 @@ TEXTS: dict[str, str] = {
     "A secret was seen": "发现机密信息",
     "The model {name} cannot call tools; it answers without them.": "模型 {name} 不能调用工具，将直接回答。",
     "The persona {name} is not in the settings any more; the session is answered without it.": (
-        "设置里已没有角色 {name}，此会话不再使用它。"
+        "设置里已没有人设 {name}，此会话不再使用它。"
     ),
     # backups, and what cannot be saved
     "Backup": "备份",
@@ -26,7 +26,10 @@ TEXTS: dict[str, str] = {
     "Your message seems to hold {what}. The model was sent it, and it stays in this conversation; it is not "
     "remembered, and not shown to other conversations. To be rid of it: delete this session, and change it where "
     "it is used.": (
-        "您的消息里似乎有{what}。它已发送给模型，并保留在此对话中；不会被记住，也不会出现在其他对话里。"
+        "你的消息里似乎有{what}。它已发送给模型，并保留在此对话中；不会被记住，也不会出现在其他对话里。"
         "若要清除：请删除此会话，并在使用它的地方更换。"
+    ),
+    "sqlite-vec cannot be used here: vectors are compared without it, more slowly. More: /doctor": (
+        "这里无法使用 sqlite-vec：改用较慢的方式比较向量。详情：/doctor"
     ),
 }

@@ -61,7 +61,7 @@ TEXTS: dict[str, str] = {
     "tiny": "微型",
     "{n} waiting": "{n} 条等待",
     "paused": "已暂停",
-    "no embeddings": "无嵌入",
+    "no embeddings": "无向量",
     "1 branch": "1 个分支",
     "{n} branches": "{n} 个分支",
     "streaming": "正在回复",
@@ -95,12 +95,12 @@ TEXTS: dict[str, str] = {
     "Show or hide the list of sessions": "显示或隐藏会话列表",
     "Open an earlier session": "打开以前的会话",
     "Give this session a title": "给会话起标题",
-    "Stop the reply and keep what has arrived": "停止回复，保留已到的内容",
+    "Stop the reply and keep what has arrived": "停止回复，保留已收到的内容",
     "Ask again for the newest reply": "重新生成最新回复",
     "Go to the newest text": "转到最新内容",
     "new text below": "下面有新内容",
     "Copy the newest reply": "复制最新回复",
-    "Show or hide the memory sidebar": "显示或隐藏记忆栏",
+    "Show or hide the memory sidebar": "显示或隐藏记忆侧栏",
     "Search messages and memories": "搜索消息和记忆",
     # What commands say
     "Theme": "配色",
@@ -115,7 +115,7 @@ TEXTS: dict[str, str] = {
         "回复还没写完：先按 Esc 停止，再按 Enter 发送"
     ),
     "There is no reply to copy yet.": "还没有可复制的回复。",
-    "There is nothing to ask again yet.": "还没有可重新提问的内容。",
+    "There is nothing to ask again yet.": "还没有可重新回答的内容。",
     "Type {command} and what you mean, on a line of its own": "请单独一行输入 {command} 和要说的内容",
     "There is no theme “{name}”.": "没有名为“{name}”的配色。",
     "There is no language “{name}”.": "没有语言“{name}”。",
@@ -173,13 +173,13 @@ TEXTS: dict[str, str] = {
     "failed": "失败",
     "interrupted": "已中断",
     "interrupted: orca ended while this was being written · /retry asks again": (
-        "已中断：写到一半时 orca 退出了 · /retry 重新提问"
+        "已中断：写到一半时 orca 退出了 · /retry 重新回答"
     ),
-    "stopped · what had arrived is kept · /retry asks again": "已停止 · 保留已到的内容 · /retry 重新提问",
-    "incomplete · /retry asks again": "不完整 · /retry 重新提问",
+    "stopped · what had arrived is kept · /retry asks again": "已停止 · 保留已收到的内容 · /retry 重新回答",
+    "incomplete · /retry asks again": "不完整 · /retry 重新回答",
     "cut: the model reached its longest reply": "已截断：达到模型的最长回复",
     "cut: the server's content filter ended it": "已截断：被服务器的内容过滤终止",
-    "/retry asks again · F2 chooses another model": "/retry 重新提问 · F2 换模型",
+    "/retry asks again · F2 chooses another model": "/retry 重新回答 · F2 换模型",
     "Talk. It keeps every word, and remembers.": "尽管聊。每句话都保存，也都记得。",
     # Choosing a model
     "Welcome to orca": "欢迎使用 orca",
@@ -201,18 +201,18 @@ TEXTS: dict[str, str] = {
     "asking it for a word…": "正在试问一句…",
     "cancelled": "已取消",
     "The download was cancelled.": "下载已取消。",
-    "What runs models inside orca is not installed here.": "这里没有安装 orca 内置的模型运行组件。",
+    "What runs models inside orca is not installed here.": "这里没有安装 orca 的本地模型运行库。",
     "This is the demo: its answers were written beforehand. F2 chooses a real model.": (
         "这是演示，回答都是预先写好的。按 F2 选择真正的模型。"
     ),
     "You are talking with the built-in {name}: tiny and English only. F2 chooses a real model.": (
-        "正在与内置的 {name} 对话：很小，只懂英语。按 F2 选择真正的模型。"
+        "正在与自带的 {name} 对话：很小，只懂英语。按 F2 选择真正的模型。"
     ),
     # Headings of errors
     "Something went wrong": "出错了",
     "Configuration": "配置",
     "Storage": "存储",
-    "Embedding": "嵌入",
+    "Embedding": "向量",
     "Model": "模型",
     "Model file": "模型文件",
     "Still answering": "仍在回答",
@@ -274,7 +274,7 @@ TEXTS: dict[str, str] = {
     "Archive {n} memories? That frees {tokens} tokens.": "归档 {n} 条记忆？将腾出 {tokens} 个 token。",
     "Reject {n} that wait for review?": "拒绝 {n} 条待审的记忆？",
     "Erase {n} for good? Nothing of the text is left, and no undo brings it back.": (
-        "彻底抹除 {n} 条？文字不留痕迹，也无法撤销。"
+        "彻底删除 {n} 条？文字不留痕迹，也无法撤销。"
     ),
     "{n} thrown away, {tokens} tokens freed": "已移到回收站 {n} 条，腾出 {tokens} 个 token",
     "{n} archived, {tokens} tokens freed": "已归档 {n} 条，腾出 {tokens} 个 token",
@@ -285,15 +285,15 @@ TEXTS: dict[str, str] = {
     "{n} merged into one": "{n} 条已合并为一条",
     "changed; what was before is in its history": "已修改；原来的内容在历史里",
     "{n} brought back": "已恢复 {n} 条",
-    "{n} accepted: recalled from now on": "已接受 {n} 条：今后会被想起",
+    "{n} accepted: recalled from now on": "已接受 {n} 条：今后会被召回",
     "{n} rejected": "已拒绝 {n} 条",
-    "{n} erased for good": "已彻底抹除 {n} 条",
+    "{n} erased for good": "已彻底删除 {n} 条",
     "{key} takes it back": "按 {key} 撤销",
     "That goes for memories; {key} makes one of this": "只能用于记忆；按 {key} 可把这条变成记忆",
     "Kept as a memory in {branch}": "已存为记忆，分支 {branch}",
     "The summary is gone from this session": "这条摘要已从会话中移除",
     "older copies may still hold it: {files}": "较早的副本里可能还有：{files}",
-    "On a memory: memory screen, sidebar, why": "对一条记忆：记忆页、记忆栏、依据页",
+    "On a memory: memory screen, sidebar, why": "对一条记忆：记忆页、记忆侧栏、依据页",
     "y or Enter does it · n or Esc leaves it": "y 或 Enter 执行 · n 或 Esc 取消",
     "Nothing is remembered yet. Facts, preferences and decisions that you tell orca will be here.": (
         "还没有记住什么。你告诉 orca 的事实、偏好和决定会出现在这里。"
@@ -305,7 +305,7 @@ TEXTS: dict[str, str] = {
         "没有归档的记忆。归档的会保留，但不进入搜索和提示词。"
     ),
     "The trash is empty. What you throw away lies here until you erase it for good.": (
-        "回收站是空的。丢弃的记忆会留在这里，直到你彻底抹除。"
+        "回收站是空的。丢弃的记忆会留在这里，直到你彻底删除。"
     ),
     "Nothing is superseded. When something changes, what was before it is kept here.": (
         "没有被取代的记忆。事情有变化时，旧的内容会保留在这里。"
@@ -379,7 +379,7 @@ TEXTS: dict[str, str] = {
     "superseded": "被取代",
     "No memory matches. Esc clears the filter.": "没有匹配的记忆。按 Esc 清除筛选。",
     "{n} to review": "{n} 条待审",
-    "It is gone: erased for good, or its session with it.": "已不存在：被彻底抹除，或随会话一起删除。",
+    "It is gone: erased for good, or its session with it.": "已不存在：被彻底删除，或随会话一起删除。",
     "meaning": "语义",
     "words": "字面",
     "importance": "重要",
@@ -389,7 +389,7 @@ TEXTS: dict[str, str] = {
     "covers {share} of the words": "覆盖 {share} 的词",
     "goes by its age or use, not by a score": "按时间或使用次数选入，没有打分",
     "Show what memory the newest reply was given": "查看最新回复用到的记忆",
-    "Ask again, without memory": "不用记忆，重新提问",
+    "Ask again, without memory": "不用记忆，重新回答",
     "Rate the newest reply as good": "把最新回复评为好",
     "Rate it as bad, and see what it was given": "把最新回复评为不好，并查看依据",
     "Show the request as it would be sent": "预览将要发送的请求",
@@ -401,7 +401,7 @@ TEXTS: dict[str, str] = {
     "trash": "丢弃",
     "Throw away (restorable)": "移到回收站（可恢复）",
     "archive": "归档",
-    "Archive: keep, but recall no more": "归档：保留，但不再想起",
+    "Archive: keep, but recall no more": "归档：保留，但不再召回",
     "pin": "固定",
     "Pin or unpin": "固定或取消固定",
     "edit": "编辑",
@@ -418,8 +418,8 @@ TEXTS: dict[str, str] = {
     "Reject what waits for review": "拒绝待审的记忆",
     "restore": "恢复",
     "Bring back from archive, trash or an earlier version": "从归档、回收站或旧版本恢复",
-    "erase": "抹除",
-    "Erase for good, after a question": "确认后彻底抹除",
+    "erase": "彻底删除",
+    "Erase for good, after a question": "确认后彻底删除",
     "undo": "撤销",
     "Take back the last change of memory": "撤销最近一次对记忆的改动",
     "source": "来源",

@@ -24,7 +24,7 @@ TEXTS: dict[str, str] = {
     "to how it was: 30m (minutes), 2h, 3d, 1mo ago, or 2026-11-01T12:00": (
         "回到：30m（分钟）、2h、3d、1mo（月）之前，或 2026-11-01T12:00"
     ),
-    "only what changed until (empty: now)": "仅限此前的改动（空：现在）",
+    "only what changed until (empty: now)": "仅限此前的改动（留空：现在）",
     "This would put back {n}:": "将恢复 {n} 条：",
     "Nothing has changed since then.": "此后没有改动。",
     "Ctrl+S rolls back; undo takes it back · Tab goes on · Esc leaves it": "Ctrl+S 回滚；可撤销 · Tab 下一项 · Esc 放弃",
@@ -32,10 +32,10 @@ TEXTS: dict[str, str] = {
     "Rolled back: {n} put back as they were": "已回滚：{n} 条恢复原样",
     "changed again since, stays": "此后又有改动，保留",
     "Given to the chosen reply": "所选回复得到的记忆",
-    "Choose whose memory is meant: yours, or a project's": "选择使用谁的记忆：您的，或某个项目的",
+    "Choose whose memory is meant: yours, or a project's": "选择使用谁的记忆：你的，或某个项目的",
     "Whose memory": "使用谁的记忆",
     "New sessions belong to the project “{name}”: its memories and yours are recalled": (
-        "新会话属于项目“{name}”：会用到它的和您的记忆"
+        "新会话属于项目“{name}”：会用到它的和你的记忆"
     ),
     "New sessions belong to no project: only memories that are tied to none are recalled": (
         "新会话不属于任何项目：只用到不属于项目的记忆"

@@ -2,7 +2,10 @@
 
 SAID: dict[str, str] = {
     "Please report this.": "请反馈此问题。",
-    "no colour (NO_COLOR)": "无颜色（NO_COLOR）",
+    "{term}, 256 colours or fewer": "{term}，256 色以下",
+    "{term}, no colour (NO_COLOR)": "{term}，无颜色（NO_COLOR）",
+    "The app needs a terminal for input and output.": "界面程序的输入和输出都需要终端。",
+    "This terminal cannot draw the app (TERM={name}).": "这个终端无法显示界面（TERM={name}）。",
     "Only the app needs one.": "只有界面程序需要终端。",
     "no locale is set": "没有设置区域",
     "Set a UTF-8 locale: LC_ALL=C.UTF-8": "请设置 UTF-8 区域：LC_ALL=C.UTF-8",
@@ -37,7 +40,7 @@ SAID: dict[str, str] = {
     "Vectors are compared without it, more slowly. Try: pip install -U sqlite-vec": (
         "没有它也能比较向量，只是慢些。可试：pip install -U sqlite-vec"
     ),
-    "provider {kind}": "服务 {kind}",
+    "provider {kind}": "提供方 {kind}",
     "here: {names}": "可用：{names}",
     "here: only the demo": "可用：只有演示",
     "orca-tui model add, or a key: orca-tui config set siliconflow.api_key -": (

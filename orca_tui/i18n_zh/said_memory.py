@@ -25,7 +25,7 @@ SAID: dict[str, str] = {
     "Nothing is recorded about {kind} {id}.": "没有 {kind} {id} 的记录。",
     "There is no change {id}.": "没有改动 {id}。",
     "`orca-tui memory history ID` lists changes.": "`orca-tui memory history 编号` 列出改动。",
-    "What was erased for good cannot be brought back.": "彻底清除的内容无法恢复。",
+    "What was erased for good cannot be brought back.": "彻底删除的内容无法恢复。",
     "This cannot be undone: {why}.": "无法撤销：{why}。",
     "it has been changed again since": "此后又有改动",
     "Undo the later change first.": "请先撤销后来的改动。",

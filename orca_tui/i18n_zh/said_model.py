@@ -136,7 +136,7 @@ SAID: dict[str, str] = {
     "{name} is not a usable GGUF file.": "{name} 不是可用的 GGUF 文件。",
     "Fetch it again, or choose another file.": "请重新下载，或换一个文件。",
     "The local model failed: {words}": "本地模型出错：{words}",
-    "Ask again.": "请重新提问。",
+    "Ask again.": "请重试。",
     "The prompt has {n} tokens; the local model takes {most}.": "提示词有 {n} token，本地模型最多 {most}。",
     "Shorten the message, or raise llm.context_window if the model can take more.": (
         "请缩短消息；如果模型支持更长，可调大 llm.context_window。"
@@ -152,11 +152,11 @@ SAID: dict[str, str] = {
     "it was ended by {signal}": "被 {signal} 结束",
     "exit code {code}": "退出码 {code}",
     "Ask again: it is started anew. If it keeps happening, choose a smaller model.": (
-        "请重新提问，它会重新启动。如果反复出现，请换小一些的模型。"
+        "请重试，它会重新启动。如果反复出现，请换小一些的模型。"
     ),
     "The local model stopped without an end.": "本地模型中途停止。",
     "The local model said nothing for {seconds} seconds.": "本地模型 {seconds} 秒没有输出。",
-    "Ask again; it is loaded anew.": "请重新提问，它会重新加载。",
+    "Ask again; it is loaded anew.": "请重试，它会重新加载。",
     "The local model cannot be loaded: {words}.": "本地模型无法加载：{words}。",
     "Choose another file, or fetch it again: orca-tui model list": "请换一个文件，或重新下载：orca-tui model list",
     "The process for the local model cannot be started ({why}).": "无法启动本地模型的进程（{why}）。",

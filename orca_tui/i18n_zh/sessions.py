@@ -23,7 +23,7 @@ TEXTS: dict[str, str] = {
         "没有归档的会话。归档的会话保留在这里，仍能被搜索到。"
     ),
     "The trash is empty. A session that you delete lies here until you erase it for good.": (
-        "回收站是空的。删除的会话留在这里，直到您彻底删除。"
+        "回收站是空的。删除的会话留在这里，直到你彻底删除。"
     ),
     "There is no session under the cursor": "光标处没有会话",
     "This session is empty; there is nothing to keep or to throw away yet.": "此会话还是空的，没有可归档或删除的内容。",
@@ -89,7 +89,7 @@ TEXTS: dict[str, str] = {
     "{source}: {talks} conversations with {messages} messages came in.": (
         "{source}：已导入 {talks} 个对话，共 {messages} 条消息。"
     ),
-    "{facts} things that it remembered go to the inbox for review.": "它记住的 {facts} 条内容进入收件箱，等待审阅。",
+    "{facts} things that it remembered go to the inbox for review.": "它记住的 {facts} 条内容进入收件箱，等待审核。",
     "{n} were here already.": "{n} 条已经在这里。",
     "{n} were repaired.": "{n} 条经过修复。",
     "Cancelled: what came in stays, and the next import goes on.": "已取消：已导入的保留，下次导入会继续。",
