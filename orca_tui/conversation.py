@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 from memory.errors import NotFoundError, OrcaError, ProviderError, StoreError
 from memory.subagents.agents import find_agent
 from memory.text import label
-from memory.types import ContextWindow, Scope, Session, SessionState
+from memory.types import ContextReport, ContextWindow, Scope, Session, SessionState
 from orca_tui.bridge import Bridge
-from orca_tui.entries import agent_task
+from orca_tui.core_words import core_said
+from orca_tui.entries import agent_task, read_path
 from orca_tui.forking import Forking
 from orca_tui.i18n import _
 from orca_tui.memory_rows import waiting_for_review
@@ -48,6 +49,8 @@ class Conversation(Forking):
         self.window: ContextWindow | None = None
         self._asked = 0
         self._looks = 0
+        self._told: tuple[Target, ContextReport] | None = None
+        """The session and the prompt that the sidebar tells about."""
         self.shown_reply: int | None = None
         """Id of the reply that the sidebar tells about."""
         self.moved: list[tuple[str, SessionState]] = []
@@ -88,14 +91,17 @@ class Conversation(Forking):
         target.session, target.incognito = session, session.incognito
         while True:
             live = self._bridge.live(session_id)
-            messages = await asyncio.to_thread(store.path, session_id)
+            messages, entries = await asyncio.to_thread(read_path, store, session_id)
             if live is self._bridge.live(session_id):
                 break
         if asked != self._asked or self._view.target is not before:
             return
         reply = live.reply if live is not None else None
         self.window = None
-        self._view.show_session(target, [m for m in messages if reply is None or m.id != reply.id])
+        if reply is None:
+            self._view.show_session(target, messages, entries)
+        else:
+            self._view.show_session(target, [m for m in messages if m.id != reply.id])
         self._view.set_busy(live is not None)
         if live is not None and reply is not None:
             self._view.resume_reply(reply, "".join(live.text), "".join(live.reasoning))
@@ -240,10 +246,13 @@ class Conversation(Forking):
             if state == self._view.listed:
                 self._view.show_sessions(sessions)
         except StoreError as error:
-            self._view.hint_line.say(str(error))
+            self._view.hint_line.say(core_said(str(error)))
 
-    async def refresh_memory(self) -> None:
-        """Show what the reply under the cursor was given, else the newest; in an empty session the first would be."""
+    async def refresh_memory(self, *, moved: bool = False) -> None:
+        """Show what the reply under the cursor was given, else the newest; in an empty session the first would be.
+
+        `moved`: only the cursor did, so the next prompt need not be put together again.
+        """
         live, asked, session_id = self._bridge.live(self.session_id), self._view.target, self.session_id
         newest = next((message for message in reversed(self._view.messages) if message.role == "assistant"), None)
         reply = self._view.picked_reply() or newest
@@ -257,12 +266,14 @@ class Conversation(Forking):
             waiting = await asyncio.to_thread(waiting_for_review, self.core.curator)
             if live is not None and live.report is not None:
                 report = live.report
+            elif moved and self._told is not None and self._told[0] is asked:
+                report = self._told[1]
             else:
                 report = await self.core.manager.preview(session_id, window=await self.measure())
             shown = await asyncio.to_thread(picture, self.core.store, report, session_id, reply, of_live)
             shown = replace(shown, is_earlier=is_earlier)
         except OrcaError as error:
-            self._view.hint_line.say(str(error))
+            self._view.hint_line.say(core_said(str(error)))
             return
         current = is_earlier or live is self._bridge.live(session_id)
         if look == self._looks and asked is self._view.target and current:
@@ -272,6 +283,7 @@ class Conversation(Forking):
             self._view.show_inbox(waiting)
             self._view.show_memory(shown)
             self.shown_reply = reply.id if reply is not None else None
+            self._told = asked, report
 
     async def measure(self) -> ContextWindow:
         """The model's context window; asked once a model."""

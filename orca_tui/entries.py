@@ -13,6 +13,7 @@ from orca_tui.i18n import _
 from orca_tui.render.entry import Call, CallOutcome, Entry
 
 if TYPE_CHECKING:
+    from memory.store.base import Store
     from memory.types import Message, SubagentRun
 
 
@@ -36,6 +37,12 @@ def entries_of(messages: "Iterable[Message]", places: Places = MappingProxyType(
             asked = dict(calls_of(message))
         found += entries_of_one(message, asked, places.get(message.id, ALONE))
     return found
+
+
+def read_path(store: "Store", session_id: str) -> "tuple[list[Message], list[Entry]]":
+    """A session's path and its entries; for a thread, since there may be many thousands. Raises `StoreError`."""
+    messages = store.path(session_id)
+    return messages, entries_of(messages)
 
 
 def calls_of(message: "Message") -> Iterator[tuple[str, str]]:

@@ -36,7 +36,7 @@ class MemoryRoom(Room):
             newest = next((m for m in reversed(self.chat.messages) if m.role == "assistant"), None)
             wanted = picked or newest
             if wanted is not None and wanted.id != talk.shown_reply:
-                await talk.refresh_memory()
+                await talk.refresh_memory(moved=True)
 
     def on_deed_asked(self, event: "DeedAsked") -> None:
         """A key of the sidebar."""

@@ -22,7 +22,8 @@ def run_ids(key: str, messages: "Sequence[Message]", traces: "Traces") -> list[i
     if (found := RUN.match(key)) is not None:
         return [int(found[1])]
     number = key.removeprefix("call-").split("-")[0].removesuffix("-error")
-    at = next((place for place, one in enumerate(messages) if str(one.id) == number), None)
+    wanted = int(number) if number.isdecimal() else 0
+    at = next((place for place in range(len(messages) - 1, -1, -1) if messages[place].id == wanted), None)
     if at is None:
         return []
     message = messages[at]

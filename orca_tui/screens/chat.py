@@ -124,13 +124,15 @@ class ChatScreen(Finding):
         self.target.incognito = True
         self.status.update_status(incognito=True)
 
-    def show_session(self, target: Target, messages: "Sequence[Message]") -> None:
-        """Open a session's path, or an empty one."""
+    def show_session(
+        self, target: Target, messages: "Sequence[Message]", entries: Sequence[Entry] | None = None
+    ) -> None:
+        """Open a session's path, or an empty one. `entries`: what `entries_of` gives for it, where that is known."""
         self.target = target
         self.messages, self.places = list(messages), {}
         self.show_options()
         if self._is_furnished:
-            self.transcript.set_entries(entries_of(messages))
+            self.transcript.set_entries(entries_of(messages) if entries is None else entries)
         self.set_class(not messages, "-empty")
         self.composer.set_history([m.content for m in messages if m.role == "user"])
         self.set_busy(False)

@@ -52,7 +52,10 @@ class Finding(TurnScreen):
     def picked_reply(self) -> "Message | None":
         """The reply under the transcript's cursor; `None` when it is on none."""
         under = self.transcript.current if self._is_furnished else None
-        return next((m for m in self.messages if under and m.role == "assistant" and str(m.id) == under.key), None)
+        if under is None or not under.key.isdecimal():
+            return None
+        wanted = int(under.key)  # numbers are compared: this happens with every page of a long session
+        return next((m for m in reversed(self.messages) if m.id == wanted and m.role == "assistant"), None)
 
     def open_search(self) -> None:
         """Begin to search, or go on with what is typed there."""
