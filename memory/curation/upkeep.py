@@ -170,4 +170,5 @@ class Scheduler(Periodic):
             self._failures = 0
             return self._interval
         self._failures += 1
-        return min(self._interval, RETRY_AFTER * 2 ** min(self._failures - 1, 10))
+        wait: float = min(self._interval, RETRY_AFTER * 2 ** min(self._failures - 1, 10))
+        return wait
