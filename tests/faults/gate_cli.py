@@ -14,7 +14,7 @@ from memory.types import NewMemory, Role
 from orca_tui.cli import main
 from tests.faults.gate_corpus import Entry, entries, part
 
-PARTS = 4
+PARTS = 7
 """The texts are shared out so among the commands that show one."""
 ROLES: tuple[Role, ...] = ("user", "assistant", "tool")
 

@@ -1,6 +1,7 @@
 """The gate on the screen: every place that shows foreign text, both corpora, the real app in a terminal.
 
-A place gets a part of the entries, so that all are shown; `ORCA_SWEEP=full` (or `make gate`) gives each place all. One process a sink. For each entry: the terminal got no order that honest text does not give it, no hidden character,
+Each place gets a part of the entries, so that all are shown; `ORCA_SWEEP=full` (or `make gate`) gives it all of them.
+One process a sink. For each entry: the terminal got no order that honest text does not give it, no hidden character,
 the entry was shown, and the app lived on to the last. What is stored stays as it came; `test_text` tests that.
 """
 
