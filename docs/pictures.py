@@ -74,11 +74,11 @@ async def streaming(stage: Stage) -> None:
     never = asyncio.Event()
 
     async def pace(answer: str):
-        yield answer[: int(len(answer) * 0.93)]
+        yield answer[: int(len(answer) * 0.97)]
         await never.wait()
 
     stage.script.pace = pace
-    await say(stage.app, stage.pilot, stage.story.now[1][0], whole=False)
+    await say(stage.app, stage.pilot, stage.story.plan[0], whole=False)
     await settle(stage.pilot, 1.5)
 
 
@@ -180,8 +180,11 @@ def taking_turns(names: Sequence[str]) -> list[Shot]:
             shots.append(Shot(name, SIZES[size], CELL[size], THEMES[kind][at % 2], language, target))
     if "chat" in names:
         shots.append(Shot("chat", (50, 24), 24, "orca-dark", "zh", FOLDER / "chat-narrow.png"))
-        shots.append(Shot("chat", (132, 38), 24, "orca-dark", "en", FOLDER.parent / "orca.png"))
-        shots.append(Shot("chat", (132, 38), 24, "orca-dark", "zh", FOLDER.parent / "orca-zh.png"))
+    for language, end in (("en", ""), ("zh", "-zh")):
+        for name, theme in (("chat", "orca-dark"), ("memories", "orca-light")):
+            if name in names:
+                target = FOLDER.parent / f"orca-{name}{end}.png"
+                shots.append(Shot(name, (132, 34), 24, theme, language, target))
     return shots
 
 

@@ -22,8 +22,8 @@ PAGES = {"en": FOLDER / "keys.md", "zh": FOLDER / "keys.zh-CN.md"}
 WORDS = {
     "en": {
         "title": "Keys and commands",
-        "about": "Made from the program's own registry. Every key can be changed below `[keys]` in the settings, by the "
-        'name of the command or the name in the last column: `retry = "ctrl+y"`, `message_copy = "c"`. A command '
+        "about": "Made from the program's own registry. Every key can be changed below `[keys]` in the settings, by "
+        'the name of the command or the name in the last column: `retry = "ctrl+y"`, `message_copy = "c"`. A command '
         "without a key can be given one.",
         "other": "[中文](keys.zh-CN.md)",
         "heads": ("key", "command", "does"),

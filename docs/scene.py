@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import tempfile
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
@@ -29,6 +30,8 @@ from memory.types import ContextWindow
 from orca_tui.app import OrcaApp
 
 TODAY = datetime(2026, 5, 4, 9, 12, tzinfo=UTC)
+NOTES = Path(tempfile.gettempdir()) / "ada" / "notes"
+"""What the model may read; its name is on the pictures."""
 LIMIT = 60.0
 """Seconds until what does not come about is an error."""
 
@@ -68,7 +71,7 @@ class Script:
     def __init__(self, story: Story) -> None:
         ask, task, found, reply = story.agent
         turns = [turn for _days, _title, turns in story.earlier for turn in turns]
-        self._answers = dict([*turns, *story.now, story.edited, (task, found)])
+        self._answers = dict([*turns, *story.now, story.plan, story.edited, (task, found)])
         self._calls = {
             ask: ("agent_call", {"agent": "critic", "task": task}),
             story.asked_file: ("read_file", {"path": "notes.md"}),
@@ -106,7 +109,7 @@ class Script:
         """Nothing to let go of."""
 
 
-def settings_for(language: str, theme: str, root: Path) -> Settings:
+def settings_for(language: str, theme: str) -> Settings:
     """What the pictures are set to."""
     personas: Mapping[str, PersonaSettings] = {
         "editor": PersonaSettings("You are a strict editor: shorter, plainer, no adjectives.", temperature=0.2),
@@ -116,7 +119,7 @@ def settings_for(language: str, theme: str, root: Path) -> Settings:
     return Settings(
         llm=LLMSettings(provider="demo"),
         ui=UISettings(theme=theme, language="zh" if language == "zh" else "en"),
-        tools=ToolsSettings(roots=(str(root),)),
+        tools=ToolsSettings(roots=(str(NOTES),)),
         personas=personas,
     )
 
@@ -126,7 +129,9 @@ async def fill(home: Path, language: str, *, whole: bool = True) -> None:
     story, clock, script = STORIES[language], StoryClock(), Script(STORIES[language])
     place = Home(home)
     place.ensure()
-    settings = settings_for(language, "orca-dark", home / "notes")
+    NOTES.mkdir(parents=True, exist_ok=True)
+    (NOTES / "notes.md").write_text("Demo on 12 May, ten o'clock, pier 3.\n", "utf-8")
+    settings = settings_for(language, "orca-dark")
     embedder = await _embedder()
     core = Core.open(place, settings, clock=clock, chat=script, embedder=embedder, env={}, query_wait=LIMIT)
     await core.start(warm_up=False)
@@ -179,7 +184,7 @@ async def open_app(home: Path, language: str, theme: str, *, newest: bool = True
         store = open_store(place.database)
         session_id = store.sessions()[0].id
         store.close()
-    settings = settings_for(language, theme, home / "notes")
+    settings = settings_for(language, theme)
     app = OrcaApp(place, settings, chat=script, embedder=await _embedder(), session_id=session_id, clock=clock, env={})
     return app, script
 

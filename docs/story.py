@@ -26,6 +26,8 @@ class Story:
     """Another wording of the first question of `now`, as a fork."""
     agent: tuple[str, str, str, str]
     """What one asks for, what the agent is told, what it answers, and the reply."""
+    plan: Turn
+    """What is being answered when the chat is drawn."""
     search: str
     asked_file: str
     """What is asked so that the model wants to read a file."""
@@ -114,6 +116,25 @@ ENGLISH = Story(
         "The critic found three things; the first matters: with one constituent the two high waters of a day come out "
         "equal. For the demo, add K1 and O1.",
     ),
+    plan=(
+        "What is left to do before the demo?",
+        """Eight days, three things:
+
+| until | what | needs |
+| --- | --- | --- |
+| 6 May | add K1 and O1 | the constituents as CSV |
+| 8 May | draw the line | nothing new: no network at build time |
+| 11 May | try it with the table of the office | a printed table |
+
+```rust
+const K1_HOURS: f64 = 23.93; // diurnal, sun and moon
+const O1_HOURS: f64 = 25.82; // diurnal, moon
+```
+
+> Keep it short on the 12th: one port, one day, one line.
+
+1. Begin with the CSV, everything else waits for it.""",
+    ),
     search="harbour",
     asked_file="What does my notes file say about the demo?",
 )
@@ -174,6 +195,25 @@ CHINESE = Story(
         "1. **只有一个分潮。** 缺少 K1 和 O1，一天的两次高潮会一样高。\n"
         "2. `mean` 应写明基准面。\n3. 没有高潮和低潮的测试。",
         "critic 找到三点，第一点最要紧：只有一个分潮时，一天的两次高潮会算得一样高。演示前请加上 K1 和 O1。",
+    ),
+    plan=(
+        "演示之前还要做什么？",
+        """还有八天，三件事：
+
+| 截止 | 做什么 | 需要 |
+| --- | --- | --- |
+| 5 月 6 日 | 加上 K1 和 O1 | 分潮的 CSV |
+| 5 月 8 日 | 画出曲线 | 不加依赖：构建时没有网络 |
+| 5 月 11 日 | 用港务局的潮汐表试一遍 | 打印的表 |
+
+```rust
+const K1_HOURS: f64 = 23.93; // 全日分潮，日月
+const O1_HOURS: f64 = 25.82; // 全日分潮，月
+```
+
+> 十二号那天要短：一个港口、一天、一条曲线。
+
+1. 先准备 CSV，其余都要等它。""",
     ),
     search="潮汐",
     asked_file="我的笔记里关于演示写了什么？",

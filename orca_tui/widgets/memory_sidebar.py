@@ -207,8 +207,8 @@ def _who(item: ContextItem) -> Content:
 
 
 def _message_line(item: ContextItem, width: int) -> Content:
-    """Who, the first words, and the tokens."""
-    left = _who(item) + Content(_first_words(item.text))
+    """Who, the first words (of a message that only asks for tools, their sign), and the tokens."""
+    left = _who(item) + Content(_first_words(item.text) or "⚙")
     return split_line(left, Content.styled(short_count(item.tokens), "$muted"), width)
 
 
