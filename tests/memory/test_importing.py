@@ -17,6 +17,7 @@ from memory.migration.importing import Importing, ImportReport
 from memory.store import open_store
 from memory.store.base import Store
 from memory.store.jsonl import JSONLStore
+from memory.tokens import TokenCounter
 
 Run = Callable[..., ImportReport]
 HOSTILE = "\x1b]0;pwned\x07 [bold]x[/] \u202eabc \x00 \ud800"
@@ -100,6 +101,7 @@ def test_chatgpt_keeps_path_forks_thoughts_and_memories(tmp_path: Path, run: Run
     assert answer.metadata["reasoning"] == "A loop first."
     assert answer.metadata["model"] == "gpt-5"
     assert question.metadata["extracted"] is True
+    assert question.token_count == TokenCounter().count_message("user", question.content)
     assert question.timestamp.startswith("2025-06-15T15:06:40")
     fork = [m for m in database.messages(session.id) if m.content == "Watch a video."]
     assert [m.parent_id for m in fork] == [question.id]

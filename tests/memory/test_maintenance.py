@@ -12,6 +12,7 @@ from memory.config import MemorySettings, Settings
 from memory.core import Core
 from memory.errors import ServerFailed
 from memory.events import MemoryChanged
+from memory.maintenance import EXTRACTED, LOOK_BACK
 from memory.provider.scripted import ScriptedChat
 from memory.types import Message, Scope
 
@@ -349,6 +350,19 @@ async def test_what_a_killed_process_left_is_extracted_at_the_next_start(home: P
         await core.maintenance.settled()
         assert contents(core) == ["I live in Paris"]
         assert model.requests == []
+
+
+async def test_of_a_long_session_only_what_extraction_has_not_seen_is_read(home: Path) -> None:
+    async with opened(home, tiny(), start=False) as core:
+        session = core.store.create_session()
+        core.store.add_message(session.id, "user", "I live in Oslo", metadata={EXTRACTED: True})
+        for _ in range(LOOK_BACK):
+            core.store.add_message(session.id, "assistant", "Nice.")
+        core.store.add_message(session.id, "user", "I live in Paris")
+    async with opened(home) as core:
+        await core.maintenance.settled()
+        assert contents(core) == ["I live in Paris"]
+        assert core.store.path(session.id)[-1].metadata[EXTRACTED] is True
 
 
 async def test_a_failing_job_is_counted_and_the_next_one_runs(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
