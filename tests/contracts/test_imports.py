@@ -27,7 +27,9 @@ def test_the_core_loads_no_screen_and_no_client() -> None:
 
 
 def test_the_first_frame_waits_for_none_of_these() -> None:
-    late = ("argparse", "memory.types", "memory.core", "markdown_it", "orca_tui.widgets.kit", *HEAVY[2:-1])
+    core = ("memory.types", "memory.events", "memory.store", "memory.subagents", "memory.core")
+    parts = ("orca_tui.bridge", "orca_tui.conversation", "orca_tui.widgets.kit")
+    late = ("argparse", "markdown_it", *core, *parts, *HEAVY[2:-1])
     code = f"import sys, orca_tui.cli.open_app, orca_tui.app; print([m for m in {late!r} if m in sys.modules])"
     assert fresh(code) == "[]"
 
