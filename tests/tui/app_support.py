@@ -14,7 +14,7 @@ from memory.provider.base import ChatModel
 from memory.provider.scripted import HashEmbedder, Reply, ScriptedChat
 from orca_tui.app import OrcaApp
 
-LIMIT = 20.0
+LIMIT = 60.0
 """Seconds until a condition that does not come about fails the test."""
 
 SETTINGS = Settings(llm=LLMSettings(provider="demo"), ui=UISettings(language="en"))

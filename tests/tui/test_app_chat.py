@@ -109,8 +109,10 @@ async def test_a_session_comes_back_after_a_restart_and_goes_on(home: Path) -> N
     model = ScriptedChat(["Yes."])
     again = make_app(home, chat=model)
     async with running(again, (140, 30)) as pilot:
-        assert "Remember the blue door" in screen_text(again)  # in the list of sessions
-        await write(pilot, "/resume blue door")
+        assert again.core is not None
+        (session,) = again.core.store.sessions()
+        await until(pilot, lambda: session.title in screen_text(again))  # in the list of sessions
+        await write(pilot, f"/resume {session.title}")
         await until(pilot, lambda: "My reply." in screen_text(again))
         await write(pilot, "Still there?")
         await idle(pilot)

@@ -5,7 +5,7 @@ import inspect
 import pytest
 
 from orca_tui import keys
-from orca_tui.actions import Actions
+from orca_tui.actions import Actions, _method
 from orca_tui.commands import BY_NAME, COMMANDS, bindings, default_keys, parse, unescape
 
 
@@ -13,7 +13,7 @@ def test_every_command_has_a_handler_and_a_line_of_its_own() -> None:
     names = [name for command in COMMANDS for name in (command.name, *command.aliases)]
     assert len(names) == len(set(names))
     for command in COMMANDS:
-        assert inspect.iscoroutinefunction(getattr(Actions, command.name)), command.name
+        assert inspect.iscoroutinefunction(getattr(Actions, _method(command.name))), command.name
         assert command.summary
         assert command.group
 
