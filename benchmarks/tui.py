@@ -29,6 +29,8 @@ from benchmarks.tui_terminal import Terminal
 ROOT = Path(__file__).parents[1]
 RATE = 1_000
 WAIT = 120.0
+LATE = 45.0
+"""Seconds after a reply's end that its last sentence is waited for; one that is not seen then counts as this late."""
 LOST = 5.0
 """Seconds after which a key that is not seen counts as this slow."""
 LAST = "Thatisall"
@@ -161,8 +163,11 @@ class Bench:
                     break
                 echoes.append(_answer(terminal, mark, mark))
             end = self.told.recv()
-            seen = terminal.wait_for(LAST, WAIT)
-            return {"lag s": max(0.0, seen - end), "CPU s": terminal.cpu() - before, "key p95 ms": 1000 * _p95(echoes)}
+            try:
+                lag = max(0.0, terminal.wait_for(LAST, LATE) - end)
+            except TimeoutError:  # a program that falls behind, on a busy machine
+                lag = LATE
+            return {"lag s": lag, "CPU s": terminal.cpu() - before, "key p95 ms": 1000 * _p95(echoes)}
         finally:
             terminal.close()
 
