@@ -45,8 +45,8 @@ def to_session(row: Row) -> Session:
 
 def to_message(row: Row) -> Message:
     """From a row of `MESSAGE` columns."""
-    *head, has_embedding, timestamp, metadata, parent_id, state = row  # by place: a session has many thousands of them
-    return Message(*head, bool(has_embedding), timestamp, json.loads(metadata), parent_id, state)
+    facts = json.loads(row[8])
+    return Message(*(*row[:6], bool(row[6]), row[7], facts, *row[9:]))  # by place: a session has many thousands of them
 
 
 def to_short_term(row: Row) -> ShortTermMemory:
