@@ -52,7 +52,9 @@ def test_a_span_reaches_from_its_beginning_to_its_end(text: str, days: int) -> N
     assert (from_iso(str(only.until)) - from_iso(str(only.since))).days == days
 
 
-@pytest.mark.parametrize(("text", "hours"), [("3h", 3), ("2d", 48), ("1w", 168), ("3天", 72), ("30m", 0.5), ("1mo", 730)])
+@pytest.mark.parametrize(
+    ("text", "hours"), [("3h", 3), ("2d", 48), ("1w", 168), ("3天", 72), ("30m", 0.5), ("1mo", 730)]
+)
 def test_back_from_now(text: str, hours: float) -> None:
     from memory.clock import from_iso
 

@@ -41,7 +41,8 @@ def test_a_trashed_session_is_listed_apart_and_found_by_no_search(store: Store) 
     assert store.update_session(session_id, state="archived").state == "archived"
     assert store.search_text("salmon", kinds=("message",))
     assert store.update_session(session_id, state="trashed").state == "trashed"
-    assert store.sessions() == [] and store.sessions(state="archived") == []
+    assert store.sessions() == []
+    assert store.sessions(state="archived") == []
     assert [session.id for session in store.sessions(state="trashed")] == [session_id]
     assert [session.id for session in store.sessions(state=None)] == [session_id]
     assert not store.search_text("salmon", kinds=("message",))
@@ -91,4 +92,5 @@ def test_an_erased_session_leaves_nothing_but_long_term_memories(home: Path) -> 
     assert len(store.path(other)) == 2
     store.close()
     left = b"".join(path.read_bytes() for path in home.glob("memory.db*"))
-    assert b"sixty fathoms" not in left and b"salmon" in left
+    assert b"sixty fathoms" not in left
+    assert b"salmon" in left

@@ -10,10 +10,10 @@ from textual import events
 from textual.pilot import Pilot
 
 from memory.text import repair
+from orca_tui.figures import size_words
 from orca_tui.widgets.composer import Composer
 from orca_tui.widgets.input_history import InputHistory
 from orca_tui.widgets.key_paste import Enter, KeyPaste
-from orca_tui.figures import size_words
 from orca_tui.widgets.pastes import MAX_BYTES, Pastes
 from orca_tui.widgets.veil import unveil, veil, visible
 

@@ -35,7 +35,7 @@ async def opened(
     home: Path, page: str = "providers", *, config: str = CONFIG, size: tuple[int, int] = (100, 30)
 ) -> AsyncIterator[tuple[Pilot[object], OrcaApp, SettingsScreen]]:
     """The app with a settings file, its settings open at a page with the focus in the fields."""
-    home.mkdir(mode=0o700, exist_ok=True)
+    home.mkdir(mode=0o700, exist_ok=True)  # noqa: ASYNC240 - before anything runs
     (home / "config.toml").write_text(config, "utf-8")
     (home / "config.toml").chmod(0o600)
     app = make_app(home, settings=load_settings(Home(home), {}))

@@ -152,7 +152,7 @@ async def test_typing_streaming_and_pruning_in_a_browser(
         store = await asyncio.to_thread(open_store, Home(home).database)
         try:
             async with asyncio.timeout(20):
-                while not await asyncio.to_thread(store.memories, status=("trashed",)):
+                while not await asyncio.to_thread(store.memories, status=("trashed",)):  # noqa: ASYNC110 - another process writes it
                     await asyncio.sleep(0)
         finally:
             store.close()
