@@ -15,6 +15,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
+from textual.timer import Timer
 from textual.widgets import Static
 
 from memory.text import label
@@ -27,6 +28,8 @@ from orca_tui.widgets.call_view import CallView
 
 PAUSE = 0.4
 """Seconds without a key after which a key is an answer."""
+WARNED = 2.0
+"""Seconds for which it is told that a key came too early, after the last of them."""
 AROUND = 6
 """Rows of the dialog that are neither facts, call nor answers."""
 LOW = 20
@@ -71,6 +74,8 @@ class PermissionScreen(ModalScreen[None]):
         """When the question was drawn, or the key before it was no answer; `None`: not drawn yet."""
         self._is_heard = False
         self._is_over = False
+        self._warned: Timer | None = None
+        """Brings the keys back where the warning stands."""
 
     def compose(self) -> ComposeResult:
         """Facts, call, answers, keys."""
@@ -138,6 +143,9 @@ class PermissionScreen(ModalScreen[None]):
         self.query_one("#permission-hint", Static).update(
             Content.styled(_("What you type goes to the message; stop for a moment, then answer"), "$warning")
         )
+        if self._warned is not None:
+            self._warned.stop()
+        self._warned = self.set_timer(WARNED, self._show_hint)
         return True
 
     def on_key(self, event: events.Key) -> None:
@@ -167,7 +175,7 @@ class PermissionScreen(ModalScreen[None]):
 
     def _title(self) -> str:
         told = _("May these tools be offered?") if self.request.tool == MCP else _("May this tool run?")
-        return f"{told}  {_('({n} more questions wait)', n=self._waiting)}" if self._waiting else told
+        return f"{told}  {_('(questions after this one: {n})', n=self._waiting)}" if self._waiting else told
 
     def _facts(self) -> Sequence[Content]:
         request = self.request

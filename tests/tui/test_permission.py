@@ -125,6 +125,20 @@ async def test_a_key_counts_after_a_pause_only(home: Path, monkeypatch: pytest.M
         asked.cancel()
 
 
+async def test_the_keys_are_told_again_once_one_counts(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(permission, "PAUSE", 10.0)
+    app = make_app(home)
+    async with running(app) as pilot:
+        asked = ask(app)
+        screen = await shown(pilot, app)
+        key = events.Key("x", "x")
+        key.time = screen._quiet_since or 0.0
+        monkeypatch.setattr(permission, "WARNED", 0.05)
+        assert screen.take_early(key)
+        await until(pilot, lambda: "stop for a moment" not in screen_text(app) and "Esc denies" in screen_text(app))
+        asked.cancel()
+
+
 async def test_only_what_is_offered_can_be_answered(home: Path) -> None:
     app = make_app(home)
     async with running(app) as pilot:
@@ -187,9 +201,9 @@ async def test_further_questions_wait_and_are_counted(home: Path) -> None:
     async with running(app) as pilot:
         first, second, third = (ask(app, replace(ASKED, target=name)) for name in ("one.md", "two.md", "three.md"))
         await shown(pilot, app)
-        await until(pilot, lambda: "2 more questions wait" in screen_text(app))
+        await until(pilot, lambda: "questions after this one: 2" in screen_text(app))
         third.cancel()
-        await until(pilot, lambda: "1 more questions wait" in screen_text(app))
+        await until(pilot, lambda: "questions after this one: 1" in screen_text(app))
         await pilot.press("o")
         assert await first == "once"
         await until(pilot, lambda: "two.md" in screen_text(app) and "more questions" not in screen_text(app))
