@@ -17,7 +17,7 @@ run: $(VENV)/.run  ## Set up (first time: packages and the built-in model) and o
 	@$(BIN)/orca-tui
 
 test: $(VENV)/.dev  ## Set up and run all tests
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile
 
 sweep: $(VENV)/.dev  ## Let every disk call of every command fail in every way (hours)
 	@ORCA_SWEEP=full $(BIN)/python -m pytest tests/faults/test_sweep.py
