@@ -196,6 +196,31 @@ def everything(names: Sequence[str], folder: Path) -> list[Shot]:
     ]
 
 
+def contact_sheet() -> str:
+    """The page that shows all pictures, with how each was made."""
+    lines = [
+        "# Pictures · 截图",
+        "",
+        "Every screen of the app at 80×24 and at 200×60 cells. To keep the repository small, theme and language take "
+        "turns: what is dark in one size is light in the other, what is English in one is Chinese in the other. "
+        "`python docs/pictures.py --all FOLDER` draws every size with every theme and language.",
+        "",
+        "每个界面都有 80×24 和 200×60 两种大小。为了让仓库小一些，配色和语言轮流出现：一种大小是深色，另一种就是浅色；"
+        "一种是英文，另一种就是中文。`python docs/pictures.py --all 目录` 画出全部组合。",
+        "",
+        "[README](../README.md) · [中文](../README.zh-CN.md)",
+        "",
+    ]
+    for screen in SCREENS:
+        shots = [shot for shot in taking_turns([screen]) if shot.target.parent == FOLDER]
+        lines += [f"## {screen}", ""]
+        for shot in shots:
+            size = "×".join(map(str, shot.size))
+            told = f"{screen}, {size}, {shot.theme}, {shot.language}"
+            lines += [f"![{told}](screens/{shot.target.name})", "", f"{size} · {shot.theme} · {shot.language}", ""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
 async def take(shot: Shot, filled: Path) -> None:
     """Set up a screen on a copy of the home, and draw it."""
     with tempfile.TemporaryDirectory() as folder:
@@ -220,6 +245,8 @@ async def main() -> None:
     chosen = parser.parse_args()
     names = chosen.names or list(SCREENS)
     shots = everything(names, chosen.all) if chosen.all else taking_turns(names)
+    if not chosen.all:
+        (FOLDER.parent / "README.md").write_text(contact_sheet(), "utf-8")
     with tempfile.TemporaryDirectory() as folder:
         homes = {language: Path(folder) / language for language in dict.fromkeys(shot.language for shot in shots)}
         for language, home in homes.items():
