@@ -98,6 +98,7 @@ class SessionActions(ActionBase):
         )
         if not await self._app.push_screen_wait(asked):
             return ""
+        await self._end(session.id)
         self._leave(session)
         copies = await asyncio.to_thread(store.erase_session, session.id, actor="user")
         await talk.core.drop_files()
@@ -106,6 +107,14 @@ class SessionActions(ActionBase):
         if copies:
             said += " · " + _("older copies may still hold it: {files}", files=", ".join(label(c, 120) for c in copies))
         return said
+
+    async def _end(self, session_id: str) -> None:
+        """Stop the reply and the agents of a session, and wait until nothing is written for it any more."""
+        self._talk().core.subagents.cancel_all(session_id)
+        live = self._app.bridge.live(session_id) if self._app.bridge is not None else None
+        if live is not None:
+            live.turn.stop()
+            await live.done.wait()
 
     def _leave(self, session: Session) -> None:
         """What is thrown away does not stay open. Raises `OrcaError` while it is being answered."""

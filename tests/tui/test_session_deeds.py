@@ -1,16 +1,20 @@
 """What the keys of the list of sessions do: rename in place, archive, delete, undo, erase."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
+from agent_app import agent_app, agent_settings
 from app_support import idle, make_app, rest, running, screen_text, until, write
 from hosts import HOSTILE, unsafe_in
 from textual.pilot import Pilot
 
 from memory.errors import NotFoundError
+from memory.provider.scripted import Reply
 from memory.types import SessionState
 from orca_tui.app import OrcaApp
 from orca_tui.screens.ask import Ask
+from tests.memory.agent_support import MAIN, agents
 
 
 async def talk(app: OrcaApp, pilot: Pilot[object], *texts: str) -> list[str]:
@@ -148,3 +152,31 @@ async def test_hostile_titles_while_renaming_and_in_remarks(home: Path) -> None:
             await until(pilot, lambda: state(app, first) == "trashed")
             await pilot.pause()
             assert not list(unsafe_in(screen_text(app)))
+
+
+async def test_erasing_a_session_ends_its_reply_and_its_agents(home: Path) -> None:
+    scripts: dict[str, list[Reply]] = {MAIN: ["Hello."], "slow": [["begun ", asyncio.Event(), "never"]]}
+    app = agent_app(home, scripts, agent_settings(agents(slow=())))
+    async with running(app, (110, 30)) as pilot:
+        await write(pilot, "/agent slow wait")
+        assert app.core is not None
+        core = app.core
+        await until(pilot, lambda: core.subagents.live)
+        assert app.conversation is not None
+        session_id = str(app.conversation.session_id)
+        await pilot.press("ctrl+n")
+        await until(pilot, lambda: app.conversation is not None and app.conversation.session_id is None)
+        await pilot.press("ctrl+o")
+        await until(pilot, lambda: app.chat.sessions is not None and app.focused is app.chat.sessions)
+        await until(pilot, lambda: listed(app) == [session_id])
+        app.chat.sessions.move_to(session_id)
+        await pilot.press("x")
+        await until(pilot, lambda: isinstance(app.screen, Ask))
+        await pilot.press("y")
+        await until(pilot, lambda: listed(app) == [])
+        assert not core.subagents.live
+        assert app.bridge is not None
+        assert app.bridge.live(session_id) is None
+        with pytest.raises(NotFoundError):
+            core.store.session(session_id)
+        assert app.conversation.session_id is None
