@@ -312,6 +312,7 @@ class Conversation(Forking):
                 if target.begun_with.facts():
                     update = self.core.store.update_session
                     target.session = await asyncio.to_thread(update, target.session.id, options=target.begun_with)
+                self._spawn("refresh", self.refresh_sessions)
             if target.session.state != "open":  # Going on with it brings it back from archive and trash.
                 reopen = self.core.store.update_session
                 target.session = await asyncio.to_thread(reopen, target.session.id, state="open")
