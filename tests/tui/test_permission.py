@@ -206,7 +206,7 @@ async def test_further_questions_wait_and_are_counted(home: Path) -> None:
         await until(pilot, lambda: "questions after this one: 1" in screen_text(app))
         await pilot.press("o")
         assert await first == "once"
-        await until(pilot, lambda: "two.md" in screen_text(app) and "more questions" not in screen_text(app))
+        await until(pilot, lambda: "two.md" in screen_text(app) and "questions after" not in screen_text(app))
         await shown(pilot, app)
         await pilot.press("d")
         assert await second == "deny"
