@@ -109,9 +109,9 @@ def language_of(info: str) -> str:
 
 
 def coloured_lines(code: str, language: str) -> Iterator[list[Span]]:
-    """The spans of each line, one by one."""
+    """The spans of each line. Some lexers know a comment by the end of its line, so the last line has one, too."""
     line: list[Span] = []
-    for kind, text in _lexer(language).get_tokens(code):
+    for kind, text in _lexer(language).get_tokens(code + "\n"):
         style = _style(str(kind))
         first, *others = text.split("\n")
         _add(line, first, style)
@@ -119,7 +119,8 @@ def coloured_lines(code: str, language: str) -> Iterator[list[Span]]:
             yield line
             line = []
             _add(line, other, style)
-    yield line
+    if line:
+        yield line
 
 
 def _add(line: list[Span], text: str, style: str) -> None:
