@@ -21,10 +21,10 @@ from memory.store.ledger import Ledger
 from memory.store.run_store import AGENT_CALL, AGENT_RUN
 from memory.types import FORGOTTEN, Message, Session, TitleBy
 from memory.writing.distill import Refused, extract, summarise
-from memory.writing.extract_rules import Finding, find, find_explicit
+from memory.writing.extract_rules import LOOKED_AT, Finding, find, find_explicit
 from memory.writing.forget import forget
 from memory.writing.gist import gist
-from memory.writing.remember import Rememberer
+from memory.writing.remember import Rememberer, findings_of
 from memory.writing.secrets import masked, secret_kind
 from memory.writing.title import TURNS, title_by_model, title_by_words
 from memory.writing.trust import TAINTED, typed_text
@@ -143,9 +143,7 @@ class Maintenance:
     async def _after_turn(self, session: Session, user: Message, reply: Message) -> None:
         if await self._forget(session, user, reply):
             return
-        typed = find(typed_text(user))
-        asked = [finding for finding in find_explicit(user.content) if finding not in typed]
-        await self._write(session, [(user, finding) for finding in (*typed, *asked)])
+        await self._write(session, await asyncio.to_thread(findings_of, user))
         await self._propose(session)
         if reply.state == "complete" and reply.content.strip() and not is_small_talk(user.content):
             await self._summarise(session, user, reply)
@@ -157,7 +155,7 @@ class Maintenance:
 
     def _notice_secret(self, session: Session, user: Message) -> None:
         """Say once in a session that a kind of secret was seen, and is not remembered."""
-        kind = secret_kind(user.content)
+        kind = secret_kind(user.content[:LOOKED_AT])
         if kind and (session.id, kind) not in self._noticed:
             self._noticed.add((session.id, kind))
             self._notify(SecretNoticed(session.id, user.id, kind))
@@ -182,12 +180,13 @@ class Maintenance:
         """Not again when the reply was gone on with. Of a turn that foreign text came into only what the user said."""
         if await asyncio.to_thread(self._is_summarised, session.id, reply.id):
             return
-        question, answer, summary = masked(user.content), masked(reply.content), None
+        question, answer = masked(user.content[:LOOKED_AT]), masked(reply.content[:LOOKED_AT])
+        summary: str | None = None
         if reply.metadata.get(TAINTED):
             text = gist(masked(typed_text(user)) or question, "")
         else:
             summary = await self._ask("summary", lambda model: summarise(model, question, answer))
-            text = summary or gist(question, answer)
+            text = summary if summary else await asyncio.to_thread(gist, question, answer)
 
         def write() -> int:
             row = self._store.add_short_term(

@@ -39,6 +39,8 @@ MAX_Z = 6.0
 MIN_COVERAGE = {"en": 0.3, "zh": 0.15}
 """Share of the query's rarity-weighted terms from which a text counts as being about it, when there are no vectors.
 Chinese terms are characters and pairs of them, of which another wording keeps fewer."""
+COVERED = 20_000
+"""Characters of a text that are looked at for the query's terms: a pasted book is searched by its index alone."""
 MIN_EVIDENCE = 2.0
 """Evidence from which an item is sure to be about the query, among `USUAL_STORE` items."""
 FOLLOWING = 1.0
@@ -145,8 +147,8 @@ class Query:
         return cls(text, {term: value / whole for term, value in idf.items()}, Wanted.by(text))
 
     def coverage(self, text: str) -> float:
-        """The rarity-weighted share of the query's terms that a text holds, 0–1."""
-        return min(1.0, sum(self.weights.get(term, 0.0) for term in set(terms(text))))
+        """The rarity-weighted share of the query's terms that a text holds (in its beginning, when it is long), 0–1."""
+        return min(1.0, sum(self.weights.get(term, 0.0) for term in set(terms(text[:COVERED]))))
 
 
 @dataclass(frozen=True, slots=True)

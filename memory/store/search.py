@@ -10,6 +10,7 @@ Both sides are cut the same way. Text is folded (NFKC, case, Latin accents), the
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 
 from memory.store.stems import stem
 from memory.store.stopwords import CHINESE_CHARACTERS, ENGLISH, KOREAN_PARTICLES
@@ -44,7 +45,14 @@ _HIRAGANA = re.compile("[\u3041-\u309f]")
 
 def index_text(text: str) -> str:
     """All terms of a text, in order, with blanks between: what goes into the full-text index."""
-    return " ".join(term for term, _ in _terms(text))
+    found: list[str] = []
+    for at, piece in enumerate(_RUN.split(_fold(text))):
+        if at % 2:  # as `_characters`, for long texts without a call for each sign
+            found.append(piece[0])
+            found.extend(f"{before}{character} {character}" for before, character in pairwise(piece))
+        else:
+            found.extend(term for term, _ in _words(piece))
+    return " ".join(found)
 
 
 def terms(text: str) -> list[str]:

@@ -13,6 +13,8 @@ from memory.writing import extract_patterns as patterns
 from memory.writing.secrets import holds_secret
 from memory.writing.worth import is_small_talk, sentences, typed_part
 
+LOOKED_AT = 20_000
+"""Characters of a message that are looked through: nobody types more."""
 MAX_CONTENT = 400
 """Characters; a longer clause is no statement worth keeping as one memory."""
 
@@ -32,7 +34,7 @@ class Finding:
 
 def find(text: str) -> list[Finding]:
     """What a message by the user says that is worth keeping, in the order of the text."""
-    text = typed_part(text)
+    text = typed_part(text[:LOOKED_AT])
     found = list(_explicit(text))
     asked = {finding.content for finding in found}
     if not patterns.TASK.search(text):
@@ -47,7 +49,7 @@ def find(text: str) -> list[Finding]:
 
 def find_explicit(text: str) -> list[Finding]:
     """Only what the user asked for to be remembered (“remember that …”, “记住…”)."""
-    return [finding for finding in _explicit(typed_part(text)) if _is_worth(finding.content)]
+    return [finding for finding in _explicit(typed_part(text[:LOOKED_AT])) if _is_worth(finding.content)]
 
 
 def classify(clause: str) -> Finding | None:

@@ -8,9 +8,9 @@ from memory.clock import Clock
 from memory.config import MemorySettings
 from memory.store.base import Store
 from memory.types import LongTermMemory, MemorySource, MemoryStatus, Message, NewMemory, Scope, Session
-from memory.writing.extract_rules import Finding
+from memory.writing.extract_rules import Finding, find, find_explicit
 from memory.writing.secrets import holds_secret
-from memory.writing.trust import why_review
+from memory.writing.trust import typed_text, why_review
 from memory.writing.worth import is_near_duplicate
 
 ACTOR = "maintenance"
@@ -126,3 +126,10 @@ class Rememberer:
         if len(finding.content) > len(row.content) and same_scope:
             changes["content"] = finding.content
         return changes
+
+
+def findings_of(user: Message) -> list[tuple[Message, Finding]]:
+    """What the rules find in a message by the user: in what was typed, and what is asked for in the rest of it."""
+    typed = find(typed_text(user))
+    asked = [finding for finding in find_explicit(user.content) if finding not in typed]
+    return [(user, finding) for finding in (*typed, *asked)]

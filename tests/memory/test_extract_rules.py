@@ -186,3 +186,9 @@ def test_gist_is_short_and_made_of_the_turn() -> None:
 def test_tidy_takes_one_plain_line() -> None:
     assert tidy('  "**Eggs** take [six](http://x) minutes."\n\nNote: more') == "Eggs take six minutes."
     assert tidy("```\nonly code\n```") == ""
+
+
+def test_of_a_pasted_book_only_the_beginning_is_looked_through() -> None:
+    book = "a word or two. " * 2_000
+    assert find(f"I love chess. {book}") == find("I love chess.")
+    assert find_explicit(f"{book} Remember that I love chess.") == []

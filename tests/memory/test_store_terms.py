@@ -87,3 +87,9 @@ def test_stems_are_those_of_the_full_text_engine() -> None:
     for word in WORDS.split():
         ((theirs,),) = tokenizer(word.encode(), apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=False)
         assert stem(word) == theirs, word
+
+
+@given(st.text())
+def test_the_index_holds_what_is_looked_for(text: str) -> None:
+    indexed = set(index_text(text).split(" "))
+    assert set(terms(text)) <= indexed
