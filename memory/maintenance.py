@@ -181,12 +181,12 @@ class Maintenance:
         if await asyncio.to_thread(self._is_summarised, session.id, reply.id):
             return
         question, answer = masked(user.content[:LOOKED_AT]), masked(reply.content[:LOOKED_AT])
-        summary: str | None = None
+        summary = ""
         if reply.metadata.get(TAINTED):
-            text = gist(masked(typed_text(user)) or question, "")
+            question, answer = masked(typed_text(user)) or question, ""
         else:
-            summary = await self._ask("summary", lambda model: summarise(model, question, answer))
-            text = summary if summary else await asyncio.to_thread(gist, question, answer)
+            summary = await self._ask("summary", lambda model: summarise(model, question, answer)) or ""
+        text = summary or await asyncio.to_thread(gist, question, answer)
 
         def write() -> int:
             row = self._store.add_short_term(
