@@ -50,7 +50,7 @@ def load_attachment(path: Path | str) -> Attachment:
     Raises `AttachmentError` when it is missing, no file, too large, unreadable or of another kind.
     """
     path = Path(path).expanduser()
-    name = label(path.name, NAME_LENGTH) or "file"
+    name = label(path.name or path.resolve().name, NAME_LENGTH) or "file"
     try:
         if path.is_dir():
             raise AttachmentError(f"{name} is a directory.", hint="Attach the files in it one by one.")

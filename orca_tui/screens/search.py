@@ -147,7 +147,7 @@ class SearchScreen(Screen[Place | None]):
             return
         told = _("{n} of {total}", n=count(self.list.position), total=count(len(self._results.items)))
         if not self._results.by_meaning:
-            told += f" · {_('found by words only: meaning could not be looked at in time')}"
+            told += f" · {_('found by words only, not by meaning')}"
         elif not self._results.query.words.strip():
             told += f" · {_('the newest first')}"
         self._say(told)
