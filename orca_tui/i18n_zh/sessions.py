@@ -47,7 +47,7 @@ TEXTS: dict[str, str] = {
     "Search everything": "搜索全部",
     "Searching…": "正在搜索…",
     "{n} of {total}": "第 {n} 条，共 {total} 条",
-    "found by words only, not by meaning": "只按词语查找，没有按意思",
+    "found by words only, not by meaning": "仅按词语查找，未按含义",
     "the newest first": "最新的在前",
     "“{value}” is no time: write 2026-11-01, 2026-11, today, 2h, 3d or 1mo": (
         "“{value}”不是时间：请写 2026-11-01、2026-11、今天、3天 或 2周"
