@@ -2,7 +2,9 @@
 
 import asyncio
 import signal
+import sys
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from rich.segment import Segments
@@ -11,7 +13,7 @@ from rich.text import Text
 from memory.errors import OrcaError
 from memory.text import clean
 from orca_tui.i18n import _
-from orca_tui.terminal import end_now, exit_within, write_log
+from orca_tui.terminal import end_now, exit_within, when_gone, write_log
 
 if TYPE_CHECKING:
     from orca_tui.app import OrcaApp
@@ -81,6 +83,13 @@ class Leaving:
             if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
                 with suppress(NotImplementedError):  # Windows
                     loop.add_signal_handler(number, self._on_signal, 128 + number)
+        if sys.__stdin__ is not None:
+            when_gone(sys.__stdin__.fileno(), partial(self._hung_up, loop))
+
+    def _hung_up(self, loop: asyncio.AbstractEventLoop) -> None:
+        """From another thread: the terminal is closed."""
+        with suppress(RuntimeError):  # the loop is, too
+            loop.call_soon_threadsafe(self._on_signal, 128 + signal.SIGHUP)
 
     def _on_signal(self, code: int) -> None:
         if self._app.is_lent and code == 128 + signal.SIGINT:

@@ -1,8 +1,10 @@
-"""The two ways out when something goes wrong: a log entry, and a watchdog for a clean exit that hangs."""
+"""What is needed when something goes wrong: a log entry, a watchdog for a clean exit that hangs, news of a hang-up."""
 
 import os
+import select
 import sys
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
@@ -47,3 +49,19 @@ def end_now(code: int, attributes: list[Any] | None) -> None:
             termios.tcsetattr(sys.__stdin__.fileno() if sys.__stdin__ else 0, termios.TCSANOW, attributes)
     finally:
         os._exit(code)
+
+
+def when_gone(terminal: int, tell: Callable[[], None]) -> None:
+    """Call `tell`, in a thread of its own, when the terminal behind this file descriptor is closed.
+
+    A process that it does not control gets no SIGHUP then, and would read the end of its input for ever.
+    """
+    if hasattr(select, "poll"):  # not on Windows
+        threading.Thread(target=_wait_for_hang_up, args=(terminal, tell), name="hang-up", daemon=True).start()
+
+
+def _wait_for_hang_up(terminal: int, tell: Callable[[], None]) -> None:
+    poller = select.poll()
+    poller.register(terminal, 0)
+    if any(event & select.POLLHUP for _descriptor, event in poller.poll()):
+        tell()

@@ -106,13 +106,14 @@ def test_the_terminal_is_closed(hanging: Session) -> None:
     hanging.child.ptyproc.fileobj.close()
     hanging.child.closed = hanging.child.ptyproc.closed = True
     _, status = os.waitpid(hanging.child.pid, 0)
+    hanging.child.ptyproc.terminated = True
     assert os.waitstatus_to_exitcode(status) == 128 + signal.SIGHUP
     assert hanging.said() == [("hello there", "complete"), ("Half of it. ", "stopped")]
 
 
 def test_ctrl_z_gives_the_terminal_back_and_takes_it_again(hanging: Session) -> None:
     hanging.child.kill(signal.SIGTSTP)
-    hanging.wait_for(b"\x1b[?1049l")
+    hanging.wait_for(b"\x1b[?1049l", b"\x1b[?25h", FOCUS[1])
     _, status = os.waitpid(hanging.child.pid, os.WUNTRACED)
     assert os.WIFSTOPPED(status)
     hanging.assert_restored()

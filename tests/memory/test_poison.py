@@ -163,10 +163,11 @@ async def test_split_attacks_are_not_joined(home: Path) -> None:
         for case in ATTACKS:
             if case["cls"] == "split-parts":
                 core.store.add_message(session.id, "tool", case["text"])
-        await say(core, session.id, "Go on with both parts of it please")
+        asked = "Go on with both parts of it please"
+        await say(core, session.id, asked)
         core.maintenance.end_session(session.id)
         await core.maintenance.settled()
-        assert list(core.curator.all()) == []
+        assert [row for row in core.curator.all() if row.content not in asked] == []
 
 
 @pytest.mark.parametrize("case", [c for c in CONTROLS if "SAVED" in c["must"]], ids=lambda case: case["id"])

@@ -3,6 +3,7 @@
 import os
 import re
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ import pytest
 from memory.store import open_store
 
 pexpect = pytest.importorskip("pexpect")
+termios = pytest.importorskip("termios")
 pytestmark = [pytest.mark.pty, pytest.mark.skipif(os.name == "nt", reason="no pseudo-terminals")]
 
 APP = Path(__file__).with_name("pty_app.py")
@@ -140,3 +142,21 @@ def test_suspending_gives_the_terminal_back_and_coming_back_draws_everything(ter
     terminal.child.send("\x11")
     assert terminal.exit_code() == 0
     assert_restored(terminal.output)
+
+
+def test_a_terminal_that_does_not_control_the_program_is_closed(home: Path) -> None:
+    outer, inner = os.openpty()
+    termios.tcsetwinsize(inner, (30, 100))
+    env = {**os.environ, "ORCA_HOME": str(home), "TERM": "xterm-256color", "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(
+        [sys.executable, str(APP)], env=env, stdin=inner, stdout=inner, stderr=inner, start_new_session=True
+    ) as child:
+        os.close(inner)
+        try:
+            output = b""
+            while b"scripted" not in output:  # in the status bar: everything is up
+                output += os.read(outer, 65536)
+            os.close(outer)
+            assert child.wait(TIMEOUT) == 128 + signal.SIGHUP
+        finally:
+            child.kill()

@@ -295,7 +295,7 @@ async def test_hostile_words_in_the_tree_are_only_words(home: Path, name: str) -
     app = talk_app(home)
     async with running(app) as pilot:
         app.push_screen(TreeScreen(lambda: nodes))
-        await until(pilot, lambda: isinstance(app.screen, TreeScreen) and app.screen.query_one(TreeList).cursor_key)
+        await until(pilot, lambda: any(found.cursor_key for found in app.screen.query(TreeList)))
         await pilot.press("g", "pagedown", "G")
         await pilot.pause()
         assert "\x1b" not in screen_text(app)
