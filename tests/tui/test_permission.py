@@ -230,7 +230,7 @@ async def test_always_is_kept_in_the_settings_and_revoked_on_the_tools_screen(ho
     asks = [call("list_dir", path="."), CALLS]
     scripts = {MAIN: [asks, "one", asks, "two", asks, "three"]}
     app = agent_app(home, scripts, with_roots(home))
-    async with running(app, (100, 40)) as pilot:
+    async with running(app, (220, 40)) as pilot:
         await write(pilot, "Look around")
         await shown(pilot, app)
         await pilot.press("a")
