@@ -24,6 +24,8 @@ for name in (
     "ORCA_HOME",
     "LANGUAGE",
     "LC_ALL",
+    "COLUMNS",  # a terminal has the size that its test gives it
+    "LINES",
 ):
     os.environ.pop(name, None)
 os.environ["LANG"] = "C.UTF-8"

@@ -160,7 +160,7 @@ async def reply_with_code_table_and_links(app: GateApp, entry: Entry) -> None:
 
 @sink
 async def streaming(app: GateApp, entry: Entry) -> None:
-    app.replies = [[entry.tag, " ", *entry.pieces, " end"]]
+    app.replies = [[entry.tag, " ", *entry.pieces, " end ", entry.tag]]  # the last stays in view
     asked = len(app.model.requests)
     await open_session(app, "talk")
     app.chat.composer.insert("go on")
